@@ -1,0 +1,136 @@
+// Contract between generated code and the engine: what a compiled kernel receives and may call.
+// Plain C layout; generated code uses offsetof(), so a change here changes kernel_abi_version and
+// with it every key of the disk cache. Nothing here is visible to CUDA programs.
+//
+// Address spaces: global, const and generic addresses are host addresses. `.shared` addresses are
+// 32-bit offsets from BlockContext::shared; their generic form is the host address of the byte.
+// `.local` memory is lane-major: lane L of warp w has its frame at
+// local + (w * width + L) * frame; the generic form is the host address.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+namespace limen::kernel {
+
+inline constexpr uint32_t kernel_abi_version = 1;
+
+/// How a kernel's threads are executed (docs/engine.md, "Three strategies").
+enum class Strategy : uint32_t {
+  region = 0,  ///< one call runs a whole block; loops over warps between barriers
+  fiber = 1,   ///< one fiber per warp
+  lane = 2,    ///< one fiber per lane (width 1)
+};
+
+/// Why a kernel stopped. The engine maps each to its CUresult.
+enum class Fault : uint32_t {
+  none = 0,
+  illegal_address = 1,     ///< 700
+  misaligned_address = 2,  ///< 716
+  trap = 3,                ///< 719, `trap` instruction
+  assert_failed = 4,       ///< 710
+  stack_overflow = 5,
+  illegal_instruction = 6,  ///< 715
+  invalid_pc = 7,           ///< 718, indirect call to what is no function
+  lanes_apart = 8,          ///< a `.sync` whose member lanes are not together: wrong strategy
+  deadlock = 9,             ///< no fiber can progress
+  invalid_address_space = 10,  ///< 717
+};
+
+struct BlockContext;
+struct WarpContext;
+
+/// What all lanes named in a `.sync` instruction handed in (lane strategy).
+struct Exchange {
+  uint32_t present;     ///< lanes that took part
+  uint64_t values[32];  ///< by lane; 0 for lanes that did not
+};
+
+/// Services generated code may call. All are plain C functions; `line` is the PTX line.
+struct Runtime {
+  [[noreturn]] void (*fault)(BlockContext*, uint32_t kind, uint32_t warp, uint32_t lane, uint32_t line,
+                             uint64_t address);
+  /// One lane's printf: `format` and `args` are host addresses (args packed as nvcc packs vprintf's
+  /// buffer). Returns what PTX's vprintf returns.
+  int32_t (*vprintf)(BlockContext*, uint64_t format, uint64_t args);
+  /// One failing lane's __assertfail; does not return.
+  void (*assertfail)(BlockContext*, uint32_t thread_linear, uint64_t message, uint64_t file,
+                     uint32_t line, uint64_t function, uint64_t char_size);
+  uint64_t (*malloc)(BlockContext*, uint64_t bytes);
+  void (*free)(BlockContext*, uint64_t address);
+  /// Barrier for the fiber and lane strategies. `threads` = 0 means all threads of the block.
+  /// `arriving` = lanes arriving now. mode: 0 sync, 1 arrive (does not wait). `pred_count` = arriving
+  /// lanes whose predicate is true. Returns the sum of pred_count over all arrivals.
+  uint32_t (*barrier)(BlockContext*, WarpContext*, uint32_t id, uint32_t threads, uint32_t arriving,
+                      uint32_t mode, uint32_t pred_count);
+  /// Waits until all lanes of `member` that have not exited call it with the same `tag` kind; gives
+  /// every one of them the same snapshot. Lane strategy only. The result lives until the next call.
+  const Exchange* (*exchange)(BlockContext*, WarpContext*, uint32_t member, uint32_t tag,
+                              uint64_t value);
+  /// Lets other fibers run (fiber and lane strategies); a no-op under the region strategy apart from
+  /// checking for cancellation.
+  void (*yield)(BlockContext*, WarpContext*);
+  void (*nanosleep)(BlockContext*, WarpContext*, uint32_t nanoseconds);
+  uint64_t (*globaltimer)();  ///< nanoseconds
+  /// One float32/float64 operation with a rounding mode that has no direct machine form.
+  /// op: see RoundedOp; mode: 1 rz, 2 rm, 3 rp (0 rn).
+  float (*rounded_f32)(uint32_t op, uint32_t mode, float a, float b, float c);
+  double (*rounded_f64)(uint32_t op, uint32_t mode, double a, double b, double c);
+  void* reserved[16];
+};
+
+enum class RoundedOp : uint32_t { add, mul, fma, div, rcp, sqrt, from_s64, from_u64, from_f64 };
+
+/// Constant for one launch.
+struct LaunchContext {
+  const uint8_t* params;     ///< kernel parameters, laid out as the PTX .param space
+  void* const* globals;      ///< address of each module variable, by ptx::Module variable index
+  const Runtime* runtime;
+  uint32_t grid[3];
+  uint32_t block[3];
+  uint32_t dynamic_shared_bytes;
+  uint32_t shared_bytes;     ///< static + dynamic, as laid out for this launch
+  uint64_t grid_id;
+  uint32_t sm_count;
+  volatile uint32_t cancel;  ///< set when the context is poisoned: blocks not yet begun are skipped
+  void* launch;              ///< the engine's own record
+};
+
+/// One running block; owned by a worker, reused from block to block.
+struct BlockContext {
+  const LaunchContext* launch;
+  uint8_t* shared;   ///< shared memory of this block, 128-byte aligned
+  uint8_t* local;    ///< kernel-frame local memory of all its threads
+  uint8_t* slots;    ///< region strategy: per-warp state, KernelMeta::slot_bytes each, 64-byte aligned
+  uint32_t ctaid[3];
+  uint32_t worker;   ///< worker index, shown as %smid
+  uint32_t scratch[8];  ///< for generated code: block-wide accumulators of bar.red
+  void* block;       ///< the engine's own record
+};
+
+/// One warp's (or, under the lane strategy, one lane's) own record in fiber strategies.
+struct WarpContext {
+  uint32_t warp;  ///< warp index in the block
+  uint32_t lane;  ///< lane strategy: lane index; else 0
+  void* fiber;    ///< the engine's own record
+};
+
+/// Region strategy: runs one whole block.
+using BlockFn = void (*)(BlockContext*);
+/// Fiber and lane strategies: runs one warp (or lane) to its end.
+using WarpFn = void (*)(BlockContext*, WarpContext*);
+
+/// What the compiler tells the engine about a kernel version. Stored beside the code in the cache.
+struct KernelMeta {
+  uint32_t abi_version;
+  Strategy strategy;
+  uint32_t width;                ///< lanes per vector of generated code: 32 (warp ops) or any other
+  uint32_t slot_bytes;           ///< per warp-of-`width`-lanes, region strategy; 0 without barriers
+  uint32_t local_frame_bytes;    ///< per lane, the kernel's own .local variables
+  uint32_t static_shared_bytes;
+  uint32_t block[3];             ///< block dimensions it was compiled for; 0 = any
+  uint32_t flush_denormals;      ///< 1: run with MXCSR FTZ and DAZ set (all f32 is .ftz, no f64)
+  uint32_t has_barrier;
+  uint32_t reserved[8];
+};
+
+}  // namespace limen::kernel

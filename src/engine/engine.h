@@ -1,0 +1,81 @@
+// The engine runs compiled grids on a pool of persistent workers. It knows nothing of PTX, LLVM,
+// contexts or streams: drivers/cpu hands it code and a launch record, and is called back at the end.
+// Blocks are handed out in increasing linear order, so a block may wait for an earlier one.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "devlib/kernel_abi.h"
+
+namespace limen::engine {
+
+/// A kernel version, ready to run.
+struct KernelCode {
+  kernel::KernelMeta meta{};
+  kernel::BlockFn block_fn = nullptr;  ///< region strategy
+  kernel::WarpFn warp_fn = nullptr;    ///< fiber and lane strategies
+  std::string name;                    ///< for messages
+  const void* code_begin = nullptr;    ///< machine code range: the fault handler claims only these
+  const void* code_end = nullptr;
+};
+
+/// Why a grid stopped early. kind == none: it finished.
+struct FaultInfo {
+  kernel::Fault kind = kernel::Fault::none;
+  uint32_t ctaid[3] = {0, 0, 0};
+  uint32_t thread[3] = {0, 0, 0};
+  bool thread_known = false;
+  uint32_t line = 0;       ///< PTX line, 0 unknown
+  uint64_t address = 0;    ///< faulting data address where there is one
+  std::string message;     ///< full sentence for the log: kernel, block, thread, line, address
+};
+
+/// One launch. The engine copies nothing of what the pointers refer to: keep `code` and `params`
+/// alive until `done` has been called.
+struct GridSpec {
+  std::shared_ptr<const KernelCode> code;
+  std::vector<uint8_t> params;          ///< laid out as the PTX .param space
+  void* const* globals = nullptr;       ///< by module variable index
+  std::shared_ptr<const void> keep_alive;  ///< whatever owns globals and code memory
+  uint32_t grid[3] = {1, 1, 1};
+  uint32_t block[3] = {1, 1, 1};
+  uint32_t dynamic_shared_bytes = 0;
+  uint64_t grid_id = 0;
+  uint32_t sm_count = 8;
+  bool cooperative = false;             ///< all blocks resident at once (fiber strategies)
+  int priority = 0;                     ///< lower is more urgent, as CUDA's
+  std::function<void(const FaultInfo&)> done;  ///< on a worker, exactly once
+  // Device services the driver owns:
+  std::function<void(const char*, size_t)> print;      ///< formatted printf text of this context
+  std::function<uint64_t(uint64_t)> device_malloc;     ///< 0 when the device heap is full
+  std::function<bool(uint64_t)> device_free;           ///< false: not a live heap block
+};
+
+struct PoolOptions {
+  uint32_t threads = 0;    ///< 0: one per usable core (affinity mask and cgroup cpu.max honoured)
+  bool pin = false;
+};
+
+/// Persistent workers. Thread-safe. Never destroyed (see docs/design: exit order).
+class Pool {
+ public:
+  explicit Pool(const PoolOptions& options);
+  ~Pool();
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
+
+  /// Queues a grid; returns at once. Grids submitted together overlap.
+  void submit(std::unique_ptr<GridSpec> grid);
+  /// Queues a host-side task (copies, host functions that may block: `may_block`).
+  void submit_task(std::function<void()> task, bool may_block = false);
+  uint32_t threads() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace limen::engine
