@@ -42,7 +42,7 @@ std::string own_bytes() {
 
 TEST_F(ProgramFile, PathIsSearchedInOrder) {
   std::string path = write("tool", "#!/bin/sh\n");
-  EXPECT_EQ(*find_program("tool", "/no/such:" + folder_ + ":/bin"), path);
+  EXPECT_EQ(find_program("tool", "/no/such:" + folder_ + ":/bin").value(), path);
   EXPECT_EQ(find_program("tool", "/no/such").code(), Code::file_not_found);
   EXPECT_EQ(find_program("", folder_).code(), Code::file_not_found);
   write("closed", "data", 0644);
