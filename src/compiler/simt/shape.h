@@ -1,0 +1,61 @@
+// What is known of a register over the lanes of a warp: scalar base + compile-time lane offsets, or
+// varying. Uniform is the case of zero offsets. A shape holds for the lanes that are active where the
+// register is read. See docs/design/simt.md, "Shapes".
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "compiler/ptx/ir.h"
+#include "compiler/simt/graph.h"
+
+namespace limen::simt {
+
+using Offsets = std::vector<int64_t>;  ///< one per lane; empty means all zero
+
+struct Shape {
+  enum class Kind : uint8_t { undef, shaped, varying };
+  Kind kind = Kind::undef;
+  bool guarded = false;  ///< a widening that may wrap lies behind it: carries a correction vector
+  Offsets offsets;
+  uint8_t base_zeros = 0;  ///< known trailing zero bits of the base (64: the base is 0)
+  int64_t low = INT64_MIN, high = INT64_MAX;  ///< of every lane's value, read as signed
+
+  bool uniform() const { return kind == Kind::shaped && offsets.empty(); }
+  bool shaped() const { return kind == Kind::shaped; }
+  bool varying() const { return kind == Kind::varying; }
+  bool operator==(const Shape&) const = default;
+
+  static Shape make_varying() { return Shape{Kind::varying, false, {}, 0, INT64_MIN, INT64_MAX}; }
+  static Shape make_uniform() { return Shape{Kind::shaped, false, {}, 0, INT64_MIN, INT64_MAX}; }
+  static Shape make_constant(int64_t value);
+};
+
+/// The least shape that covers both.
+Shape join(const Shape& a, const Shape& b);
+
+/// What the launch fixes: block dimensions, vector width, where index ranges are bounded.
+struct LaunchShape {
+  uint32_t width = 32;
+  uint32_t block[3] = {0, 0, 0};  ///< 0: unknown
+  bool small_grid = false;
+  bool scalar = false;            ///< width 1: everything is uniform
+  bool block_known() const { return block[0] != 0; }
+  uint32_t threads() const { return block[0] * block[1] * block[2]; }
+};
+
+/// Shape of a special register.
+Shape shape_of_sreg(ptx::SReg sreg, uint8_t component, const LaunchShape& launch);
+
+/// Looks an operand up; registers through `regs`.
+Shape shape_of_operand(const ptx::Operand& operand, const std::vector<Shape>& regs,
+                       const LaunchShape& launch, const ptx::Function& function, uint32_t bits);
+
+/// Shape of what `inst` writes (every destination alike), from its operands' shapes. The code
+/// generator calls the same function, so what it computes is what the analysis promised.
+Shape transfer(const ptx::Instruction& inst, const std::vector<Shape>& regs,
+               const LaunchShape& launch, const ptx::Function& function);
+
+/// True when `op` combines per-lane bases linearly: base op base, offsets op offsets.
+int bits_of(ptx::Type type);
+
+}  // namespace limen::simt
