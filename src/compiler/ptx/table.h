@@ -1,0 +1,103 @@
+// The PTX table at run time: what spec/ptx says, as constant arrays, with the questions that the
+// parser, the verifier and the code generator ask of it. Opcode texts are matched here.
+// It does not read operands. All data is constant; every function may be called from any thread.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "compiler/ptx/ir.h"
+
+namespace limen::ptx {
+
+/// What an instruction does to the warp; fixes the skeleton of its lowering.
+enum class Class : uint8_t { lane, memory, atomic, warp, barrier, branch, texture, matrix };
+enum class State : uint8_t { full, later };
+enum class TypeKind : uint8_t { pred, bits, unsigned_, signed_, float_, packed, opaque };
+
+/// One modifier position of a form: the words that may stand there.
+struct SlotRule {
+  uint16_t first;  ///< into the token pool
+  uint16_t count;
+  bool optional;
+  bool many;  ///< any number of the words
+  std::string_view name;
+};
+
+struct OperandRule {
+  enum class Kind : uint8_t {
+    value,          ///< register or immediate of the type
+    address,        ///< [..]
+    label,
+    imm,
+    pack,           ///< register or {a, b}: mov's packing
+    move,           ///< register, vector, immediate, special register, symbol
+    address_value,  ///< register, or symbol of which the address is taken
+    pointer,        ///< 32 or 64 bit register
+    callee,
+    targets,        ///< name of a .branchtargets list
+    any,            ///< not checked
+  };
+  enum Flag : uint8_t {
+    dest = 1, optional = 2, negatable = 4, may_pair = 8, must_pair = 16, wide = 32, twice = 64,
+    vector = 128,
+  };
+  Kind kind;
+  uint8_t flags;
+  int8_t type_slot;  ///< index into Instruction::types, or -1
+  Type fixed;        ///< the type when type_slot is -1; Type::count_ for none
+  std::string_view name;
+  bool is(Flag flag) const { return flags & flag; }
+};
+
+struct Form {
+  Op op;
+  Class cls;
+  State state;
+  bool rest;   ///< operands are not described
+  bool traps;  ///< dead lanes need a harmless operand
+  uint16_t first_slot, slot_count, first_operand, operand_count;
+  uint16_t since;    ///< PTX version times ten
+  uint16_t target;   ///< lowest sm
+  char suffix;       ///< 'a' when the feature belongs to that architecture only
+  std::string_view text;
+  std::string_view source;
+};
+
+/// A matched opcode text such as "add.rn.ftz.f32".
+struct Opcode {
+  Op op{};
+  uint16_t form = 0;
+  uint8_t type_count = 0;
+  std::array<Type, 4> types{};
+  TokSet mods;
+};
+
+const Form& form(uint16_t index);
+size_t form_count();
+inline const Form& form(const Instruction& i) { return form(i.form); }
+std::span<const Form> forms_of(Op op);
+std::span<const OperandRule> operands_of(const Form& form);
+std::span<const SlotRule> slots_of(const Form& form);
+
+TypeKind kind_of(Type type);
+Type sreg_type(SReg sreg);
+uint8_t sreg_components(SReg sreg);
+
+/// Name to value; false when unknown. `sreg` names come without '%'.
+bool find_op(std::string_view name, Op& out);
+bool find_tok(std::string_view name, Tok& out);
+bool find_type(std::string_view name, Type& out);
+bool find_sreg(std::string_view name, SReg& out);
+
+/// Matches an opcode text without ".unified"-like suffixes of operands; modifiers in any order, as
+/// ptxas takes them. errors: an empty string means success, else the message.
+std::string match_opcode(std::string_view text, Opcode& out);
+
+/// The state space a memory instruction names; Space::none means generic. ".shared::cluster" is
+/// Space::shared, ".param::entry" is Space::param.
+Space space_of(const Instruction& instruction);
+/// 1, 2, 4 or 8 from .v2 .v4 .v8.
+unsigned vector_of(const Instruction& instruction);
+
+}  // namespace limen::ptx
