@@ -349,7 +349,11 @@ Shape shape_of_operand(const Operand& o, const std::vector<Shape>& regs, const L
       if (o.symbol_kind == Operand::SymbolKind::local_variable && !launch.scalar &&
           function.locals[o.index].space == ptx::Space::local) {
         // One frame a lane: the base is the first lane's, see lower_memory.cpp.
-        return Shape::make_varying();
+        Shape s = Shape::make_uniform();
+        for (uint32_t i = 0; i < launch.width; ++i)
+          s.offsets.push_back(int64_t{i} * launch.frame_bytes);
+        normalize(s.offsets);
+        return s;
       }
       if (!launch.scalar && !function.is_entry &&
           (o.symbol_kind == Operand::SymbolKind::param ||

@@ -39,6 +39,7 @@ struct LaunchShape {
   uint32_t block[3] = {0, 0, 0};  ///< 0: unknown
   bool small_grid = false;
   bool scalar = false;            ///< width 1: everything is uniform
+  uint32_t frame_bytes = 0;       ///< .local frame of the function, per lane
   bool block_known() const { return block[0] != 0; }
   uint32_t threads() const { return block[0] * block[1] * block[2]; }
 };
@@ -55,7 +56,7 @@ Shape shape_of_operand(const ptx::Operand& operand, const std::vector<Shape>& re
 Shape transfer(const ptx::Instruction& inst, const std::vector<Shape>& regs,
                const LaunchShape& launch, const ptx::Function& function);
 
-/// True when `op` combines per-lane bases linearly: base op base, offsets op offsets.
+/// Width of a type in bits; predicates have 1.
 int bits_of(ptx::Type type);
 
 }  // namespace limen::simt

@@ -1,0 +1,354 @@
+// See plan.h. The theory (what must be blended, when lanes wait where) is in docs/design/simt.md.
+#include "compiler/simt/plan.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace limen::simt {
+
+using kernel::Strategy;
+using ptx::Instruction;
+using ptx::Op;
+using ptx::Operand;
+using ptx::Tok;
+using ptx::Type;
+
+namespace {
+
+class Planner {
+ public:
+  Planner(Plan& plan, std::string& why) : plan_(plan), why_(why), graph_(plan.graph) {}
+
+  bool run() {
+    if (!find_regions()) return false;
+    forced_ = Bits(graph_.registers);
+    for (;;) {
+      solve_shapes();
+      bool changed = false;
+      for (RegionPlan& r : plan_.regions) {
+        plan_masks(r);
+        changed |= force_kept(r);
+      }
+      if (!changed) break;
+    }
+    for (RegionPlan& r : plan_.regions)
+      if (!link_chains(r)) return false;
+    return plan_.strategy != Strategy::region || check_barriers();
+  }
+
+ private:
+  bool find_regions() {
+    plan_.region_after.assign(graph_.nodes.size(), no_node);
+    std::vector<NodeId> entries{0};
+    std::vector<uint32_t> of_entry(graph_.nodes.size(), no_node);
+    of_entry[0] = 0;
+    for (size_t i = 0; i < entries.size(); ++i) {
+      RegionPlan r;
+      r.region = build_region(graph_, entries[i]);
+      if (!r.region.reducible && !plan_.launch.scalar) {
+        why_ = "control flow is irreducible";
+        return false;
+      }
+      for (NodeId n : r.region.order) {
+        if (graph_.nodes[n].leave != Leave::barrier) continue;
+        NodeId after = graph_.nodes[n].succ[0];
+        if (of_entry[after] == no_node) {
+          of_entry[after] = static_cast<uint32_t>(entries.size());
+          entries.push_back(after);
+        }
+        plan_.region_after[n] = of_entry[after];
+      }
+      plan_.regions.push_back(std::move(r));
+    }
+    return true;
+  }
+
+  // -- shapes ------------------------------------------------------------------------------------
+
+  void solve_shapes() {
+    const auto& fn = *graph_.function;
+    auto& shapes = plan_.shapes;
+    shapes.assign(graph_.registers, Shape{});
+    forced_.each([&](size_t r) { shapes[r] = Shape::make_varying(); });
+    if (plan_.launch.scalar) {
+      shapes.assign(graph_.registers, Shape::make_uniform());
+      return;
+    }
+    std::vector<uint8_t> changes(graph_.registers, 0);
+    std::vector<Index> uses, defs;
+    bool again = true, filled = false;
+    while (again) {
+      again = false;
+      for (const auto& block : fn.blocks)
+        for (const Instruction& inst : block.body) {
+          uses_and_defs(graph_, inst, uses, defs);
+          if (defs.empty()) continue;
+          Shape s = transfer(inst, shapes, plan_.launch, fn);
+          if (inst.guard != ptx::no_index) {
+            const Shape& g = shapes[inst.guard];
+            if (g.varying()) s = Shape::make_varying();
+          }
+          for (Index d : defs) {
+            Shape own = adapt(inst, d, s);
+            again |= update(d, own, changes[d]);
+          }
+        }
+      if (!again && !filled) {
+        // Registers never written hold whatever the caller cannot tell: one value will do.
+        filled = true;
+        for (Shape& s : shapes)
+          if (s.kind == Shape::Kind::undef) s = Shape::make_uniform(), again = true;
+      }
+    }
+  }
+
+  /// Second destinations (shfl's predicate, setp's q, vector loads) take the plain form of the shape.
+  Shape adapt(const Instruction& inst, Index d, const Shape& s) const {
+    if (!s.shaped() || s.uniform()) {
+      if (inst.op == Op::shfl && graph_.function->registers[d].type == Type::pred)
+        return s.uniform() ? s : Shape::make_varying();
+      return s;
+    }
+    if (d == graph_.carry()) return Shape::make_varying();
+    return s;
+  }
+
+  bool update(Index d, const Shape& s, uint8_t& changes) {
+    Shape& old = plan_.shapes[d];
+    Shape next = join(old, s);
+    if (next == old) return false;
+    if (++changes > 4) {
+      next.low = INT64_MIN, next.high = INT64_MAX;
+      if (changes > 80) next = Shape::make_varying();
+      if (next == old) return false;
+    }
+    if (changes == 255) changes = 254;
+    old = next;
+    return true;
+  }
+
+  // -- masks -------------------------------------------------------------------------------------
+
+  bool diverges(const Node& node) const {
+    if (plan_.launch.scalar) return false;
+    const Instruction* last = graph_.last(node);
+    if (node.leave == Leave::cond) return plan_.shapes[last->guard].varying();
+    if (node.leave == Leave::indexed)
+      return last->ops[0].kind == Operand::Kind::reg && !plan_.shapes[last->ops[0].index].uniform();
+    return false;
+  }
+
+  Bits reach(const Region& r, NodeId from, NodeId stop) const {
+    Bits seen(graph_.nodes.size());
+    if (from == stop) return seen;
+    std::vector<NodeId> work{from};
+    seen.add(from);
+    while (!work.empty()) {
+      NodeId u = work.back();
+      work.pop_back();
+      for (NodeId s : r.succ[u])
+        if (s != stop && !seen.has(s)) seen.add(s), work.push_back(s);
+    }
+    return seen;
+  }
+
+  bool in_loop_of_header(const Region& r, NodeId header, NodeId n) const {
+    for (const Loop& l : r.loops)
+      if (l.header == header && l.nodes.has(n)) return true;
+    return false;
+  }
+
+  void plan_masks(RegionPlan& rp) {
+    const Region& r = rp.region;
+    const size_t n = graph_.nodes.size();
+    rp.masked = Bits(n);
+    rp.keep.assign(n, Bits(graph_.registers));
+    groups_.resize(n);
+    std::iota(groups_.begin(), groups_.end(), 0);
+    ends_.assign(n, no_node);
+    for (NodeId x : r.order) {
+      if (!diverges(graph_.nodes[x]) || r.succ[x].size() < 2) continue;
+      const NodeId meet = r.ipdom[x];
+      std::vector<Bits> arms;
+      for (NodeId s : r.succ[x]) arms.push_back(reach(r, s, meet));
+      NodeId first = no_node;
+      for (const Bits& arm : arms)
+        arm.each([&](size_t b) {
+          rp.masked.add(b);
+          if (first == no_node) first = static_cast<NodeId>(b);
+          unite(first, static_cast<NodeId>(b));
+        });
+      if (first == no_node) continue;
+      for (size_t i = 0; i < arms.size(); ++i)
+        for (size_t j = 0; j < arms.size(); ++j)
+          if (i != j) keep_for_waiting(rp, arms[i], arms[j], meet);
+      note_end(first, meet, r);
+    }
+  }
+
+  /// While a node of `running` executes, lanes may wait at nodes of `waiting` and at `meet`.
+  void keep_for_waiting(RegionPlan& rp, const Bits& running, const Bits& waiting, NodeId meet) {
+    const Region& r = rp.region;
+    running.each([&](size_t b) {
+      const auto node = static_cast<NodeId>(b);
+      if (meet != no_node) rp.keep[b].merge(graph_.live_in[meet]);
+      waiting.each([&](size_t c) {
+        if (c == b) return;
+        const auto w = static_cast<NodeId>(c);
+        if (r.position[w] > r.position[node] || in_loop_of_header(r, w, node))
+          rp.keep[b].merge(graph_.live_in[w]);
+      });
+    });
+  }
+
+  NodeId find(NodeId x) {
+    while (groups_[x] != x) x = groups_[x] = groups_[groups_[x]];
+    return x;
+  }
+  void unite(NodeId a, NodeId b) { groups_[find(b)] = find(a); }
+  void note_end(NodeId in, NodeId meet, const Region&) { meets_.push_back({in, meet}); }
+
+  /// A masked write of a register that waiting lanes still need makes it differ by lane.
+  bool force_kept(RegionPlan& rp) {
+    bool changed = false;
+    std::vector<Index> uses, defs;
+    rp.masked.each([&](size_t b) {
+      const Node& node = graph_.nodes[b];
+      for (uint32_t i = node.begin; i < node.end; ++i) {
+        uses_and_defs(graph_, graph_.inst(node, i), uses, defs);
+        for (Index d : defs)
+          if (rp.keep[b].has(d) && !plan_.shapes[d].varying()) {
+            forced_.add(d);
+            changed = true;
+          }
+      }
+    });
+    meets_last_.clear();
+    std::swap(meets_last_, meets_);
+    rp.component.assign(graph_.nodes.size(), no_node);
+    rp.component_end.clear();
+    std::vector<uint32_t> number(graph_.nodes.size(), no_node);
+    rp.masked.each([&](size_t b) {
+      NodeId g = find(static_cast<NodeId>(b));
+      if (number[g] == no_node) {
+        number[g] = static_cast<uint32_t>(rp.component_end.size());
+        rp.component_end.push_back(no_node);
+      }
+      rp.component[b] = number[g];
+    });
+    for (auto& [in, meet] : meets_last_) {
+      uint32_t c = rp.component[in];
+      if (meet == no_node || rp.component[meet] == c) continue;
+      rp.component_end[c] = meet;
+    }
+    return changed;
+  }
+
+  bool link_chains(RegionPlan& rp) {
+    rp.next.assign(graph_.nodes.size(), no_node);
+    std::vector<NodeId> last(rp.component_end.size(), no_node);
+    for (NodeId n : rp.region.order) {
+      uint32_t c = rp.component[n];
+      if (c == no_node) continue;
+      if (last[c] != no_node) rp.next[last[c]] = n;
+      last[c] = n;
+      rp.masked_barrier |= graph_.nodes[n].leave == Leave::barrier;
+      for (NodeId s : rp.region.succ[n])
+        if (rp.component[s] != c && s != rp.component_end[c]) {
+          why_ = "unstructured control flow";
+          return false;
+        }
+    }
+    return true;
+  }
+
+  bool check_barriers() {
+    for (const RegionPlan& rp : plan_.regions)
+      for (NodeId n : rp.region.order)
+        if (rp.masked.has(n) && graph_.nodes[n].leave == Leave::barrier) {
+          const Instruction& inst = *graph_.last(graph_.nodes[n]);
+          if (inst.op == Op::barrier && !inst.has(Tok::aligned)) {
+            why_ = "barrier.sync in divergent control flow, line " + std::to_string(inst.line);
+            return false;
+          }
+        }
+    return true;
+  }
+
+  Plan& plan_;
+  std::string& why_;
+  Graph& graph_;
+  Bits forced_;
+  std::vector<NodeId> groups_, ends_;
+  std::vector<std::pair<NodeId, NodeId>> meets_, meets_last_;
+};
+
+/// Two `.sync` operations in arms of one divergent branch: lanes may meet across program counters.
+bool syncs_in_two_arms(const Plan& plan, std::string& why);
+
+bool is_warp_sync(const Instruction& inst) {
+  switch (inst.op) {
+    case Op::shfl:
+    case Op::vote:
+    case Op::match:
+    case Op::redux:
+      return true;
+    case Op::bar:
+    case Op::barrier:
+      return inst.has(Tok::warp);
+    default:
+      return false;
+  }
+}
+
+bool syncs_in_two_arms(const Plan& plan, std::string& why) {
+  const Graph& g = plan.graph;
+  for (const RegionPlan& rp : plan.regions) {
+    auto sync_nodes = [&](NodeId from, NodeId stop) {
+      Bits seen(g.nodes.size()), out(g.nodes.size());
+      std::vector<NodeId> work;
+      if (from != stop) work.push_back(from), seen.add(from);
+      while (!work.empty()) {
+        NodeId u = work.back();
+        work.pop_back();
+        for (uint32_t i = g.nodes[u].begin; i < g.nodes[u].end; ++i)
+          if (is_warp_sync(g.inst(g.nodes[u], i))) out.add(u);
+        for (NodeId s : rp.region.succ[u])
+          if (s != stop && !seen.has(s)) seen.add(s), work.push_back(s);
+      }
+      return out;
+    };
+    for (NodeId x : rp.region.order) {
+      const Node& node = g.nodes[x];
+      if (node.leave != Leave::cond || rp.region.succ[x].size() < 2) continue;
+      if (!plan.shapes[g.last(node)->guard].varying()) continue;
+      Bits a = sync_nodes(rp.region.succ[x][0], rp.region.ipdom[x]);
+      Bits b = sync_nodes(rp.region.succ[x][1], rp.region.ipdom[x]);
+      bool only_a = false, only_b = false;
+      a.each([&](size_t i) { only_a |= !b.has(i); });
+      b.each([&](size_t i) { only_b |= !a.has(i); });
+      if (only_a && only_b) {
+        why = ".sync operations in both arms of the branch on line " +
+              std::to_string(g.last(node)->line);
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+std::optional<Plan> make_plan(const ptx::Function& function, const LaunchShape& launch,
+                              Strategy strategy, std::string& why) {
+  Plan plan;
+  plan.graph = build_graph(function, strategy == Strategy::region && function.is_entry);
+  plan.launch = launch;
+  plan.strategy = strategy;
+  Planner planner(plan, why);
+  if (!planner.run()) return std::nullopt;
+  if (!launch.scalar && syncs_in_two_arms(plan, why)) return std::nullopt;
+  return plan;
+}
+
+}  // namespace limen::simt

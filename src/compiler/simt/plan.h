@@ -1,0 +1,58 @@
+// What is decided about a function before any code is made: shapes of its registers, which branches
+// diverge, which nodes run under a mask, what must be blended, and which strategy can run it.
+// Pure analysis. Lowering follows the plan and decides nothing of this again.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/simt/graph.h"
+#include "compiler/simt/shape.h"
+#include "devlib/kernel_abi.h"
+
+namespace limen::simt {
+
+/// How one region's nodes run.
+struct RegionPlan {
+  Region region;
+  Bits masked;                       ///< nodes with a mask of their own
+  std::vector<Bits> keep;            ///< by node: registers whose old value inactive lanes still need
+  std::vector<uint32_t> component;   ///< by node: masked component, no_node outside
+  std::vector<NodeId> component_end; ///< by component: where all lanes meet again; no_node = the end
+  std::vector<NodeId> next;          ///< by masked node: next in its component's chain; no_node = end
+  bool masked_barrier = false;
+};
+
+struct Plan {
+  Graph graph;
+  LaunchShape launch;
+  kernel::Strategy strategy = kernel::Strategy::region;
+  std::vector<Shape> shapes;           ///< by register (carry flag last)
+  std::vector<RegionPlan> regions;     ///< regions[0] starts at the entry
+  std::vector<uint32_t> region_after;  ///< by barrier node: the region that starts behind it
+  std::string notes;                   ///< why this strategy
+};
+
+/// What a function needs of its callers' strategy, callees included.
+struct Traits {
+  bool warp_ops = false;       ///< shfl, vote, match, redux, ...: vectors must be whole warps
+  bool barriers = false;
+  bool odd_barriers = false;   ///< named, counted, arriving or unaligned in divergent flow
+  bool spins = false;          ///< waits in a loop for what another thread does
+  bool uniform_spins_only = true;
+  bool exits = false;          ///< `exit` inside a device function
+  bool float64 = false;
+  bool all_ftz = true;         ///< every f32 operation that can flush says .ftz
+  bool any_ftz = false;
+  std::string reason;
+};
+
+/// Traits of one function body (callees not followed).
+Traits traits_of(const ptx::Function& function);
+
+/// Analyses `function` for the given launch and strategy. For Strategy::region the graph is cut at
+/// barriers. Returns nothing when the strategy cannot run it; `why` says the reason.
+std::optional<Plan> make_plan(const ptx::Function& function, const LaunchShape& launch,
+                              kernel::Strategy strategy, std::string& why);
+
+}  // namespace limen::simt
