@@ -1,6 +1,6 @@
-// liblimen_audit.so: an auditor for ld.so (rtld-audit(7)) that answers every search for libcuda.so or
-// libcuda.so.1, whatever the path in front of it, with the libcuda.so.1 beside this file. Used by
-// `limen run --route audit` for programs that name the library by an absolute path. It watches
+// liblimen_audit.so: an auditor for ld.so (rtld-audit(7)) that answers every search for libcuda.so
+// or libcuda.so.1, whatever the path in front of it, with the libcuda.so.1 beside this file. Used
+// by `limen run --route audit` for programs that name the library by an absolute path. It watches
 // nothing else: it asks for no symbol bindings, so calls run at full speed. It lives in a namespace
 // of its own and therefore uses the C library only. Thread rule: the answer is written once, in
 // la_version, before any search.

@@ -1,10 +1,10 @@
-// limen: the command line. Dispatches to a verb and knows nothing of what verbs do. Single-threaded:
-// nothing here starts a thread, so that `run` may hand the process over cleanly.
+// limen: the command line. Dispatches to a verb and knows nothing of what verbs do.
+// Single-threaded: nothing here starts a thread, so that `run` may hand the process over cleanly.
+#include "tools/verb.h"
+
 #include <fmt/format.h>
 
 #include <cstdio>
-
-#include "tools/verb.h"
 
 namespace limen::tools {
 

@@ -2,12 +2,13 @@
 // option's name; the driver checks again when it reads the variable.
 #include "tools/options.h"
 
+#include "base/config.h"
+#include "base/log.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <functional>
-#include <limits>
 
 namespace limen::tools {
 namespace {
@@ -23,29 +24,19 @@ bool is_number(const std::string& text, uint64_t low, uint64_t high) {
 }
 
 bool is_capability(const std::string& text) {
-  size_t dot = text.find('.');
-  return dot != std::string::npos && is_number(text.substr(0, dot), 1, 99) &&
-         text.size() == dot + 2 && is_number(text.substr(dot + 1), 0, 9);
+  ComputeCapability cc;
+  return parse_compute_capability(text, cc);
 }
 
-/// A count with an optional unit: 512M, 4G, 1GiB, 1073741824.
 bool is_size(const std::string& text) {
-  size_t digits = 0;
-  while (digits < text.size() && text[digits] >= '0' && text[digits] <= '9') ++digits;
-  if (!is_number(text.substr(0, digits), 1, std::numeric_limits<int64_t>::max())) return false;
-  std::string unit = text.substr(digits);
-  for (char& c : unit) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  if (unit.empty() || unit == "B") return true;
-  if (std::string("KMGT").find(unit[0]) == std::string::npos) return false;
-  return unit.size() == 1 || unit.substr(1) == "B" || unit.substr(1) == "IB";
+  uint64_t bytes = 0;
+  return parse_size(text, bytes);
 }
 
-bool is_level(const std::string& text) {
-  static const char* const levels[] = {"off", "error", "warn", "info", "debug", "trace"};
-  std::string level = text.substr(0, text.find(':'));
-  bool known = std::any_of(std::begin(levels), std::end(levels),
-                           [&](const char* word) { return level == word; });
-  return known && (level.size() == text.size() || text.size() > level.size() + 1);
+bool is_log_setting(const std::string& text) {
+  log::Level level;
+  std::string_view path;
+  return log::parse_log_setting(text, level, path) && text.back() != ':';
 }
 
 bool is_strategy(const std::string& text) {
@@ -61,22 +52,31 @@ struct CheckedRow {
 const std::vector<CheckedRow>& rows() {
   static const std::vector<CheckedRow> all = {
       {{"--devices", "N", "LIMEN_DEVICES", "show N devices (default 1)"},
-       [](const std::string& v) { return is_number(v, 1, 64); }, "a number from 1 to 64"},
+       [](const std::string& v) { return is_number(v, 0, 64); },
+       "a number from 0 to 64"},
       {{"--cc", "X.Y", "LIMEN_CC", "compute capability of the devices (default 12.0)"},
-       is_capability, "a compute capability such as 8.0 or 12.0"},
-      {{"--threads", "N", "LIMEN_THREADS", "worker threads (default: the cores this process may use)"},
-       [](const std::string& v) { return is_number(v, 1, 4096); }, "a number from 1 to 4096"},
+       is_capability,
+       "a compute capability such as 8.0 or 12.0"},
+      {{"--threads", "N", "LIMEN_THREADS",
+        "worker threads (default: the cores this process may use)"},
+       [](const std::string& v) { return is_number(v, 1, 4096); },
+       "a number from 1 to 4096"},
       {{"--memory", "SIZE", "LIMEN_MEMORY", "memory of a device, such as 512M or 8G"},
-       is_size, "a size such as 512M or 8G"},
+       is_size,
+       "a size such as 512M or 8G"},
       {{"--sms", "N", "LIMEN_SMS", "multiprocessors that a device reports"},
-       [](const std::string& v) { return is_number(v, 1, 65535); }, "a number from 1 to 65535"},
+       [](const std::string& v) { return is_number(v, 1, 1024); },
+       "a number from 1 to 1024"},
       {{"--strategy", "NAME", "LIMEN_STRATEGY", "auto, region, fiber or lane (docs/engine.md)"},
-       is_strategy, "one of auto, region, fiber, lane"},
+       is_strategy,
+       "one of auto, region, fiber, lane"},
       {{"--cache", "DIR", "LIMEN_CACHE_DIR", "folder of the cache of compiled kernels"},
-       [](const std::string& v) { return !v.empty(); }, "a folder"},
+       [](const std::string& v) { return !v.empty(); },
+       "a folder"},
       {{"--log", "LEVEL[:FILE]", "LIMEN_LOG",
-        "off, error, warn, info, debug or trace; to standard error or to FILE"},
-       is_level, "a level (off, error, warn, info, debug, trace), with :FILE to write to a file"},
+        "off, error, warn, info or trace; to standard error or to FILE"},
+       is_log_setting,
+       "a level (off, error, warn, info, trace), with :FILE to write to a file"},
   };
   return all;
 }

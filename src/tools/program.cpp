@@ -37,7 +37,7 @@ class MappedFile {
       Code code = errno == ENOENT ? Code::file_not_found : Code::not_permitted;
       return Error{code, fmt::format("cannot open {}: {}", path, std::strerror(errno)), ""};
     }
-    struct stat info {};
+    struct stat info{};
     if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
       close(fd);
       return Error{Code::invalid_image, fmt::format("{} is not a file", path), ""};
@@ -77,14 +77,22 @@ std::optional<T> read_at(std::string_view file, uint64_t offset) {
 
 std::string machine_name(unsigned machine, unsigned word_class) {
   switch (machine) {
-    case EM_386: return "32-bit x86";
-    case EM_X86_64: return word_class == ELFCLASS32 ? "x32 (x86-64 with 32-bit addresses)" : "x86-64";
-    case EM_AARCH64: return "AArch64";
-    case EM_ARM: return "32-bit Arm";
-    case EM_PPC64: return "64-bit POWER";
-    case EM_RISCV: return "RISC-V";
-    case EM_S390: return "S/390";
-    default: return fmt::format("ELF machine number {}", machine);
+    case EM_386:
+      return "32-bit x86";
+    case EM_X86_64:
+      return word_class == ELFCLASS32 ? "x32 (x86-64 with 32-bit addresses)" : "x86-64";
+    case EM_AARCH64:
+      return "AArch64";
+    case EM_ARM:
+      return "32-bit Arm";
+    case EM_PPC64:
+      return "64-bit POWER";
+    case EM_RISCV:
+      return "RISC-V";
+    case EM_S390:
+      return "S/390";
+    default:
+      return fmt::format("ELF machine number {}", machine);
   }
 }
 
@@ -206,9 +214,8 @@ Result<void> inspect_elf(std::string_view file, Program& out) {
 
 void inspect_script(std::string_view file, Program& out) {
   out.kind = ProgramKind::script;
-  std::string_view line = file.substr(2, file.find('\n') == std::string_view::npos
-                                             ? std::string_view::npos
-                                             : file.find('\n') - 2);
+  std::string_view line = file.substr(
+      2, file.find('\n') == std::string_view::npos ? std::string_view::npos : file.find('\n') - 2);
   auto trim = [](std::string_view text) {
     size_t begin = text.find_first_not_of(" \t\r");
     if (begin == std::string_view::npos) return std::string_view{};
@@ -221,7 +228,7 @@ void inspect_script(std::string_view file, Program& out) {
 }
 
 bool is_executable_file(const std::string& path) {
-  struct stat info {};
+  struct stat info{};
   return stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) && access(path.c_str(), X_OK) == 0;
 }
 
@@ -229,7 +236,7 @@ bool is_executable_file(const std::string& path) {
 
 Result<std::string> find_program(const std::string& name, const std::string& search_path) {
   if (name.empty()) return Error{Code::file_not_found, "the program's name is empty", ""};
-  struct stat info {};
+  struct stat info{};
   if (name.find('/') != std::string::npos) {
     if (stat(name.c_str(), &info) != 0)
       return Error{Code::file_not_found, fmt::format("{}: {}", name, std::strerror(errno)), ""};
@@ -252,7 +259,8 @@ Result<std::string> find_program(const std::string& name, const std::string& sea
   if (!found_but_closed.empty())
     return Error{Code::not_permitted, fmt::format("{} is not executable", found_but_closed), ""};
   std::string remedy;
-  if (is_executable_file("./" + name)) remedy = fmt::format("write ./{0} to run the one here", name);
+  if (is_executable_file("./" + name))
+    remedy = fmt::format("write ./{0} to run the one here", name);
   return Error{Code::file_not_found, fmt::format("{} is in no directory of PATH", name), remedy};
 }
 

@@ -10,23 +10,23 @@
 namespace limen::tools {
 
 enum class ProgramKind {
-  dynamic,   ///< an x86-64 ELF program with a program interpreter: ld.so will search libraries
-  fixed,     ///< an x86-64 ELF program that is statically linked: it searches nothing itself
-  foreign,   ///< an ELF program for another machine or word size
-  script,    ///< starts with "#!"
-  unknown,   ///< anything else; the kernel decides
+  dynamic,  ///< an x86-64 ELF program with a program interpreter: ld.so will search libraries
+  fixed,    ///< an x86-64 ELF program that is statically linked: it searches nothing itself
+  foreign,  ///< an ELF program for another machine or word size
+  script,   ///< starts with "#!"
+  unknown,  ///< anything else; the kernel decides
 };
 
 struct Program {
   std::string path;
   ProgramKind kind = ProgramKind::unknown;
-  std::string machine;                  ///< for messages: "AArch64", "32-bit x86"
-  std::string interpreter;              ///< script: the path after "#!"
-  std::string interpreter_argument;     ///< script: the rest of that line, may be empty
-  std::vector<std::string> needed;      ///< DT_NEEDED
-  std::vector<std::string> rpath;       ///< DT_RPATH, expanded; empty when DT_RUNPATH overrides it
-  std::string libcuda_path;             ///< an absolute path to a libcuda.so the file mentions
-  bool raised_rights = false;           ///< set-user-id or set-group-id: ld.so ignores our paths
+  std::string machine;               ///< for messages: "AArch64", "32-bit x86"
+  std::string interpreter;           ///< script: the path after "#!"
+  std::string interpreter_argument;  ///< script: the rest of that line, may be empty
+  std::vector<std::string> needed;   ///< DT_NEEDED
+  std::vector<std::string> rpath;    ///< DT_RPATH, expanded; empty when DT_RUNPATH overrides it
+  std::string libcuda_path;          ///< an absolute path to a libcuda.so the file mentions
+  bool raised_rights = false;        ///< set-user-id or set-group-id: ld.so ignores our paths
 };
 
 /// Finds `name` as a shell would: a name with '/' as it is, any other along `search_path`

@@ -1,7 +1,11 @@
 // `limen run`: makes a program find Limen's libcuda.so.1 and becomes that program. The process is
 // replaced (execv), so exit code, signals, standard streams and process id are the program's own.
-// Nothing on the system is changed: all it does is set environment variables. docs/run.md says which
-// and why.
+// Nothing on the system is changed: all it does is set environment variables. docs/run.md says
+// which and why.
+#include "tools/options.h"
+#include "tools/program.h"
+#include "tools/verb.h"
+
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,10 +14,6 @@
 #include <climits>
 #include <cstdlib>
 #include <cstring>
-
-#include "tools/options.h"
-#include "tools/program.h"
-#include "tools/verb.h"
 
 namespace limen::tools {
 namespace {
@@ -54,9 +54,9 @@ Result<Program> resolve(const std::string& path, const std::string& search_path)
   LIMEN_TRY(Program program, inspect_program(path));
   for (int depth = 0; program.kind == ProgramKind::script; ++depth) {
     if (depth == script_depth_max)
-      return Error{Code::invalid_image,
-                   fmt::format("{} leads through more than {} \"#!\" lines", path, script_depth_max),
-                   ""};
+      return Error{
+          Code::invalid_image,
+          fmt::format("{} leads through more than {} \"#!\" lines", path, script_depth_max), ""};
     std::string next = program.interpreter;
     bool env = next == "/usr/bin/env" || next == "/bin/env";
     std::string named = program.interpreter_argument;
@@ -171,11 +171,15 @@ int run_verb(const Words& words) {
     return exit_failed;
   }
   if (target.kind == ProgramKind::fixed)
-    tell(fmt::format("{} is statically linked: it cannot load libcuda.so.1; only dynamic programs "
-                     "that it starts will find Limen", target.path));
+    tell(
+        fmt::format("{} is statically linked: it cannot load libcuda.so.1; only dynamic programs "
+                    "that it starts will find Limen",
+                    target.path));
   if (target.raised_rights)
-    tell(fmt::format("{} is set-user-id or set-group-id: the system ignores LD_LIBRARY_PATH for it "
-                     "and it will not find Limen", target.path));
+    tell(
+        fmt::format("{} is set-user-id or set-group-id: the system ignores LD_LIBRARY_PATH for it "
+                    "and it will not find Limen",
+                    target.path));
   if (auto done = set_environment(*options, target, *libraries); !done) {
     print_error(done.error());
     return exit_failed;

@@ -1,6 +1,6 @@
-// The verbs of `limen`, one a file. main.cpp picks one by its name from the table in main.cpp; a verb
-// gets the words after its name and returns the process's exit code. 0: done, 1: it failed, 2: the
-// command line is wrong; `run` adds 126 (cannot be run) and 127 (not found), as shells do.
+// The verbs of `limen`, one a file. main.cpp picks one by its name from the table in main.cpp; a
+// verb gets the words after its name and returns the process's exit code. 0: done, 1: it failed, 2:
+// the command line is wrong; `run` adds 126 (cannot be run) and 127 (not found), as shells do.
 #pragma once
 #include <string>
 #include <vector>
