@@ -39,6 +39,8 @@ DRIVER_FATBINS = {
 }
 
 EXTRA_FLAGS = {"cudaOpenMP": ["-Xcompiler", "-fopenmp"]}
+# PolyBench calls a name that CUDA 13 removed; its successor has the same meaning.
+SUITE_FLAGS = {"polybench-gpu": ["-DcudaThreadSynchronize=cudaDeviceSynchronize"]}
 
 
 def reasons_out_of_scope(program: dict) -> list[str]:
@@ -61,11 +63,11 @@ def executable(program: dict, variant: str, build: Path) -> Path:
     return build / variant / program["suite"] / program["name"] / program["name"]
 
 
-def write_wrapper(build: Path, variant: str, nvcc: str) -> Path:
+def write_wrapper(build: Path, variant: str, suite: str, nvcc: str) -> Path:
     """A front named nvcc that replaces a Makefile's architecture and -O flags by the variant's."""
-    folder = build / "wrapper" / variant
+    folder = build / "wrapper" / variant / suite
     folder.mkdir(parents=True, exist_ok=True)
-    flags = " ".join(shlex.quote(f) for f in VARIANTS[variant])
+    flags = " ".join(shlex.quote(f) for f in VARIANTS[variant] + SUITE_FLAGS.get(suite, []))
     drop_o = "" if variant == "o3" else "-O3|-O2|-O|"
     front = folder / "nvcc"
     front.write_text(f"""#!/bin/bash
@@ -148,7 +150,7 @@ def build(program: dict, variant: str, source: Path, build_dir: Path, nvcc: str)
             if program["suite"] == "cuda-samples":
                 build_sample(program, variant, source, out, nvcc, log)
             else:
-                wrapper = write_wrapper(build_dir, variant, nvcc)
+                wrapper = write_wrapper(build_dir, variant, program["suite"], nvcc)
                 build_with_make(program, variant, source, out, wrapper, log)
         except (subprocess.CalledProcessError, ValueError, StopIteration, OSError) as error:
             failed.write_text(f"build failed: {error}")
