@@ -1,0 +1,170 @@
+"""Decides whether a public program's run on Limen is right.
+
+Three witnesses: the program's own check, its output against the H200's with times, rates and device
+names left out, and the numbers that dtoh_hash.cpp took of its memory. Pure functions, no state.
+"""
+from __future__ import annotations
+
+import re
+
+NUMBER = r"[-+]?(?:\d+\.\d*|\.\d+|\d+)(?:[eE][-+]?\d+)?"
+# Lines whose numbers belong to the machine, not to the computation.
+MACHINE_LINE = re.compile(
+    r"(?i)time|second|\bms\b|\busec|\(us\)|/s\b|bandwidth|throughput|speed|device|gpu |hopper|"
+    r"compute capabilit|\bSM \d|cpu executed|launching|starting|host cpus|cpu thread|clock")
+TOLERANCE = 1e-3
+MEMORY_TOLERANCE = 2e-4
+
+# Where the general rule does not fit, with the reason.
+OVERRIDES = {}
+
+
+def key(program: dict) -> str:
+    return f"{program['suite']}/{program['name']}"
+
+
+def comparable_lines(text: str) -> list[str]:
+    lines = []
+    for line in text.splitlines():
+        line = line.strip()
+        if line and not MACHINE_LINE.search(line):
+            lines.append(line)
+    return lines
+
+
+def same_line(got: str, want: str, tolerance: float) -> bool:
+    if re.sub(NUMBER, "#", got) != re.sub(NUMBER, "#", want):
+        return False
+    for a, b in zip(re.findall(NUMBER, got), re.findall(NUMBER, want)):
+        x, y = float(a), float(b)
+        if abs(x - y) > tolerance * max(abs(y), 1e-6) and abs(x - y) > 1e-4:
+            return False
+    return True
+
+
+def compare_output(got: str, want: str, tolerance: float) -> str:
+    """'' or where the output leaves the H200's. A recorded output may be cut at its end."""
+    cut = len(want) >= 1500
+    wanted = comparable_lines(want)
+    if cut and wanted:
+        wanted = wanted[:-1]
+    given = comparable_lines(got)
+    if len(given) < len(wanted) or (not cut and len(given) > len(wanted)):
+        return f"output has {len(given)} comparable lines, the H200's {len(wanted)}"
+    for a, b in zip(given, wanted):
+        if not same_line(a, b, tolerance):
+            return f"output {a[:80]!r}, the H200's {b[:80]!r}"
+    return ""
+
+
+def judge_output(program: dict, run) -> str:
+    """'' when the program's check and, if it has none, the H200's output are met."""
+    check = program["check"]
+    override = OVERRIDES.get(key(program), {})
+    if run.timed_out:
+        return f"no end after {run.seconds:.0f} s"
+    if run.status < 0:
+        return f"ended by signal {-run.status}"
+    if check["exit_status"] is not None and run.status != check["exit_status"]:
+        return f"exit status {run.status}"
+    if check["fail_regex"]:
+        found = re.search(check["fail_regex"], run.output)
+        if found:
+            line = run.output[:found.end()].splitlines()[-1]
+            return f"its output says {line[-80:]!r}"
+    if check["pass_regex"] and not re.search(check["pass_regex"], run.output):
+        return "its output lacks the pass line"
+    if check["mode"] != "hard" and not override.get("ignore_output"):
+        return compare_output(run.output, program.get("h200_output", ""),
+                              override.get("tolerance", TOLERANCE))
+    return ""
+
+
+def same_sums(a: list, b: list, tolerance: float) -> bool:
+    if a[1] != b[1]:
+        return False  # numbers of infinities and NaNs
+    scale = max(a[3], 1e-30)
+    return all(abs(x - y) <= tolerance * scale for x, y in zip(a[2:], b[2:]))
+
+
+def same_record(a: dict, b: dict, tolerance: float) -> bool:
+    """Whether b holds what the recorded a held: bit by bit, or as floats within the tolerance."""
+    if a["hash"] == b["hash"]:
+        return True
+    for kind in ("f32", "f64", "f16"):
+        if a[kind][0] >= 0.98:
+            return same_sums(a[kind], b[kind], tolerance)
+    return False
+
+
+def compare_records(known: dict, got: list[dict], unstable=()) -> dict:
+    """Compares a recording with the records of another run.
+
+    Records pair up by what they are and their size, in order, so that an extra one does not shift
+    the others. `unstable` are indices that differ between two runs on the H200 itself.
+    """
+    data = [r for r in got if r["what"] != "end"]
+    known_records = known["records"]
+    cut = known["count"] > len(known_records)
+    by_kind: dict[tuple, list] = {}
+    for r in data:
+        by_kind.setdefault((r["what"], r["bytes"]), []).append(r)
+    position: dict[tuple, int] = {}
+    different, compared = [], 0
+    for r in known_records:
+        if cut:
+            other = data[r["at"]] if r["at"] < len(data) else None
+        else:
+            kind = (r["what"], r["bytes"])
+            i = position.get(kind, 0)
+            position[kind] = i + 1
+            there = by_kind.get(kind, [])
+            other = there[i] if i < len(there) else None
+        if r["at"] in unstable:
+            continue
+        compared += 1
+        if not other or other["bytes"] != r["bytes"] or not same_record(r, other,
+                                                                       MEMORY_TOLERANCE):
+            different.append(r["at"])
+    good = compared > 0 and not different
+    summary = f"{compared - len(different)} of {compared} records match"
+    return {"good": good, "different": different, "compared": compared, "summary": summary}
+
+
+def table(results: dict, programs: list[dict], control: bool) -> str:
+    """The markdown page: one row a program, then the programs left out with the reason."""
+    import open_build
+
+    variants = sorted({name.split(" ")[1] for name in results})
+    lines = ["| program | judged by | " + " | ".join(variants) + " | seconds | memory |",
+             "|---|---|" + "---|" * len(variants) + "---|---|"]
+    good = dict.fromkeys(variants, 0)
+    total = 0
+    for p in programs:
+        rows = {v: results.get(f"{key(p)} {v}") for v in variants}
+        if not any(rows.values()):
+            continue
+        total += 1
+        cells = []
+        for v in variants:
+            r = rows[v]
+            if r is None:
+                cells.append("not run")
+            elif r["pass"]:
+                good[v] += 1
+                cells.append("pass")
+            else:
+                cells.append(r["reason"].replace("|", "\\|").replace("\n", " ")[:120])
+        first = next(r for r in rows.values() if r)
+        seconds = max((r.get("seconds", 0) for r in rows.values() if r), default=0)
+        lines.append(f"| {key(p)} | {first.get('by', '')} | " + " | ".join(cells) +
+                     f" | {seconds} | {first.get('checksum', '')} |")
+    head = ", ".join(f"{v}: {good[v]} of {total} pass" for v in variants)
+    if control:
+        head = "Control run, kernels do nothing (a pass here is a failure). " + head
+    lines = [head, "", *lines, "", "Left out:", "", "| program | why not yet |", "|---|---|"]
+    for p in programs:
+        reasons = open_build.reasons_out_of_scope(p)
+        if reasons:
+            lines.append(f"| {key(p)} | {', '.join(reasons)} |")
+    return "\n".join(lines) + "\n"
