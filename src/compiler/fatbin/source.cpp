@@ -61,24 +61,16 @@ bool read_through_pipe(uint64_t address, void* to, size_t size) {
   return good;
 }
 
-class ProcessMemory : public Source {
+/// Page by page through a pipe.
+class PipedMemory : public Source {
  public:
   size_t read_some(uint64_t address, void* to, size_t size) const override {
     if (size > UINT64_MAX - address) size = UINT64_MAX - address;
     size_t done = 0;
     while (done < size) {
-      // The call's own limit is 2 GiB; smaller steps also bound what a page fault can undo.
-      size_t step = std::min<size_t>(size - done, size_t{64} << 20);
-      iovec local{static_cast<uint8_t*>(to) + done, step};
-      iovec remote{reinterpret_cast<void*>(address + done), step};
-      ssize_t got = process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
-      if (got > 0) {
-        done += got;
-        continue;
-      }
-      if (got < 0 && errno == EINTR) continue;
-      if (got < 0 && errno != EFAULT) return done + read_paged(address + done, local.iov_base, size - done);
-      return done;
+      size_t step = std::min(size - done, page_bytes - (address + done) % page_bytes);
+      if (!read_through_pipe(address + done, static_cast<uint8_t*>(to) + done, step)) return done;
+      done += step;
     }
     return done;
   }
@@ -86,14 +78,26 @@ class ProcessMemory : public Source {
     return read_some(address, to, size) == size;
   }
   bool is_process() const override { return true; }
+};
 
- private:
-  static size_t read_paged(uint64_t address, void* to, size_t size) {
+class ProcessMemory : public PipedMemory {
+ public:
+  size_t read_some(uint64_t address, void* to, size_t size) const override {
+    if (size > UINT64_MAX - address) size = UINT64_MAX - address;
     size_t done = 0;
     while (done < size) {
-      size_t step = std::min(size - done, page_bytes - (address + done) % page_bytes);
-      if (!read_through_pipe(address + done, static_cast<uint8_t*>(to) + done, step)) return done;
-      done += step;
+      // The kernel stops one call at 2 GiB.
+      size_t step = std::min<size_t>(size - done, size_t{1} << 30);
+      iovec local{static_cast<uint8_t*>(to) + done, step};
+      iovec remote{reinterpret_cast<void*>(address + done), step};
+      ssize_t got = process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
+      if (got > 0) {
+        done += static_cast<size_t>(got);
+      } else if (got == 0 || errno == EFAULT) {
+        return done;
+      } else if (errno != EINTR) {  // EPERM, ENOSYS: not allowed here
+        return done + PipedMemory::read_some(address + done, local.iov_base, size - done);
+      }
     }
     return done;
   }
@@ -115,6 +119,10 @@ std::shared_ptr<const Source> process_memory() {
   // Leaked: images may outlive static destruction (NVIDIA's runtime unloads from its own atexit).
   static const auto* reader = new std::shared_ptr<const Source>(std::make_shared<ProcessMemory>());
   return *reader;
+}
+
+std::shared_ptr<const Source> process_memory_through_pipe() {
+  return std::make_shared<PipedMemory>();
 }
 
 }  // namespace limen::fatbin

@@ -24,5 +24,7 @@ std::shared_ptr<const Source> known_memory(const void* data, size_t size);
 std::shared_ptr<const Source> owned_memory(std::shared_ptr<const std::vector<uint8_t>> bytes);
 /// Addresses are pointers of this process.
 std::shared_ptr<const Source> process_memory();
+/// The same by the slower way that works in every sandbox; process_memory() falls back on it.
+std::shared_ptr<const Source> process_memory_through_pipe();
 
 }  // namespace limen::fatbin
