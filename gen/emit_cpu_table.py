@@ -43,7 +43,7 @@ struct Guard<Function> {
 };
 """
 DEFINITION = re.compile(
-    r"((?:^[ \t]*///[^\n]*\n)*)^CUresult\s+(cu\w+)\(([^;{}]*)\)\s*(?:noexcept\s*)?\{", re.M)
+    r"((?:^[ \t]*///[^\n]*\n)*)^CUresult\s+(cu[A-Z]\w*)\(([^;{}]*)\)\s*(?:noexcept\s*)?\{", re.M)
 INTERNAL = ("current_context", "primary_context_handle", "set_context_end_hook")
 
 

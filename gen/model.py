@@ -11,7 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 SPEC = ROOT / "spec"
-WORDS = {"in", "out", "inout", "str", "buffer", "stream"}
+WORDS = {"in", "out", "inout", "str", "buffer", "stream", "array"}
 KINDS = {"loader", "query", "create", "destroy", "stream-op", "blocking", "control"}
 SYMBOL = re.compile(r"^(cu\w+) @(\d+)( per-thread)?$")
 
@@ -28,7 +28,7 @@ class Arg:
 
     @property
     def decl(self):
-        return f"{self.type}{'' if self.is_pointer else ' '}{self.name}"
+        return f"{self.type} {self.name}"
 
 
 @dataclass
@@ -44,8 +44,7 @@ class Old:
 
     args: list
     symbols: list
-    convert: str
-    note: str = ""
+    convert: str  # refuse | defaults | hand
     defaults: dict = field(default_factory=dict)
 
 
@@ -56,6 +55,7 @@ class Function:
     symbols: list
     kind: str
     implicit_stream: bool
+    wants_caller: bool
     source: str
     file: str
     olds: list = field(default_factory=list)
@@ -132,19 +132,14 @@ def parse_old(row, new_args, where):
                 d.lower() for d in old.defaults
             ]:
                 raise SystemExit(f"{where}: {arg.name} has neither an old argument nor a default")
-    elif word == "widen":
-        if len(args) != len(new_args):
-            raise SystemExit(f"{where}: widen needs as many arguments as the newest ABI")
-    elif word == "refuse":
-        old.note = rest
-    elif word != "hand":
+    elif word not in ("refuse", "hand"):
         raise SystemExit(f"{where}: unknown conversion {word!r}")
     return old
 
 
 def parse_function(row, path):
     where = f"{path.name}: {row.get('name')}"
-    unknown = set(row) - {"name", "args", "symbols", "kind", "stream", "source", "old"}
+    unknown = set(row) - {"name", "args", "symbols", "kind", "stream", "caller", "source", "old"}
     if unknown:
         raise SystemExit(f"{where}: unknown keys {sorted(unknown)}")
     if row["kind"] not in KINDS:
@@ -152,7 +147,8 @@ def parse_function(row, path):
     args = [parse_arg(a, where) for a in row["args"]]
     symbols = [parse_symbol(s, where) for s in row["symbols"]]
     function = Function(row["name"], args, symbols, row["kind"],
-                        row.get("stream") == "implicit", row["source"], path.stem)
+                        row.get("stream") == "implicit", row.get("caller", False),
+                        row["source"], path.stem)
     function.olds = [parse_old(o, args, where) for o in row.get("old", [])]
     return function
 
