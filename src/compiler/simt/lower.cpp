@@ -1,0 +1,767 @@
+// The skeleton of a lowered function: regions, warp loops, masks and control flow. See lower.h and
+// docs/design/simt.md ("Control flow"). Instructions themselves are in lower_<family>.cpp.
+#include "compiler/simt/lower.h"
+
+#include <llvm/IR/Verifier.h>
+
+namespace limen::simt {
+
+using namespace llvm;
+using kernel::BlockContext;
+using kernel::LaunchContext;
+using kernel::Strategy;
+using ptx::Index;
+using ptx::Op;
+using ptx::Operand;
+using ptx::Tok;
+
+namespace {
+constexpr uint64_t slot_header_bytes = 64;  // u32 next region + 1, u32 live lanes
+constexpr uint64_t slot_next = 0, slot_live = 4;
+}  // namespace
+
+Lowering::Lowering(Unit& unit, const Plan& plan, Index function_index,
+                   const std::vector<uint64_t>& shared_offsets, const FrameLayout& frame)
+    : unit_(unit),
+      plan_(plan),
+      fn_(unit.ptx.functions[function_index]),
+      fn_index_(function_index),
+      shared_offsets_(shared_offsets),
+      frame_(frame),
+      llvm_(unit.module.getContext()),
+      b_(llvm_) {}
+
+void Lowering::fail(const Inst& inst, const std::string& what) {
+  if (!unit_.error.empty()) return;
+  unit_.error = "line " + std::to_string(inst.line) + ": " + what + " in '" + fn_.name + "'";
+}
+
+void Lowering::begin_function(llvm::Function* fn) {
+  out_ = fn;
+  fn->addFnAttr(Attribute::NoUnwind);
+  fn->addFnAttr("target-cpu", unit_.target.cpu);
+  fn->addFnAttr("target-features", unit_.target.features);
+  fn->addFnAttr("prefer-vector-width", unit_.target.avx512 ? "512" : "256");
+  fn->addFnAttr("min-legal-vector-width", unit_.target.avx512 ? "512" : "256");
+  fn->addFnAttr("no-builtins");
+  entry_ = BasicBlock::Create(llvm_, "entry", fn);
+  b_.SetInsertPoint(entry_);
+  slots_.assign(plan_.graph.registers, Slot{});
+  params_.clear();
+  locals_.clear();
+  guard_mask_ = write_guard_ = node_mask_ = nullptr;
+  node_ = no_node;
+  rp_ = nullptr;
+}
+
+// -- kernels ---------------------------------------------------------------------------------------
+
+void Lowering::make_kernel() {
+  if (plan_.strategy == Strategy::region) make_kernel_region();
+  else make_kernel_fiber();
+}
+
+Value* Lowering::initial_mask(Value* warp) {
+  if (unit_.launch.block_known() && unit_.launch.threads() % width() == 0)
+    return ConstantInt::getTrue(vec_type(int_type(1)));
+  Value* threads;
+  if (unit_.launch.block_known()) {
+    threads = b_.getInt32(unit_.launch.threads());
+  } else {
+    Value* d[3];
+    for (int i = 0; i < 3; ++i)
+      d[i] = launch_field(offsetof(LaunchContext, block) + 4 * static_cast<size_t>(i), b_.getInt32Ty());
+    threads = b_.CreateMul(b_.CreateMul(d[0], d[1]), d[2]);
+  }
+  Value* left = b_.CreateSub(threads, b_.CreateMul(warp, b_.getInt32(width())));
+  return b_.CreateICmpULT(lane_ids(), splat(left));
+}
+
+void Lowering::make_kernel_region() {
+  lay_out_slots();
+  std::vector<llvm::Function*> regions;
+  for (uint32_t i = 0; i < plan_.regions.size(); ++i) regions.push_back(make_region(i));
+
+  auto* ft = FunctionType::get(b_.getVoidTy(), {b_.getPtrTy()}, false);
+  auto* fn = llvm::Function::Create(ft, GlobalValue::ExternalLinkage, "limen_kernel", unit_.module);
+  begin_function(fn);
+  ctx_ = fn->getArg(0);
+  Value* warps;
+  if (unit_.launch.block_known()) {
+    warps = b_.getInt32((unit_.launch.threads() + width() - 1) / width());
+  } else {
+    Value* n = b_.getInt32(1);
+    for (size_t i = 0; i < 3; ++i)
+      n = b_.CreateMul(n, launch_field(offsetof(LaunchContext, block) + 4 * i, b_.getInt32Ty()));
+    warps = b_.CreateUDiv(b_.CreateAdd(n, b_.getInt32(width() - 1)), b_.getInt32(width()));
+  }
+  BasicBlock* exit = BasicBlock::Create(llvm_, "exit", fn);
+  auto loop = [&](const char* name, BasicBlock* after, const std::function<void(Value*)>& body) {
+    BasicBlock* before = b_.GetInsertBlock();
+    BasicBlock* head = BasicBlock::Create(llvm_, name, fn);
+    b_.CreateBr(head);
+    b_.SetInsertPoint(head);
+    PHINode* w = b_.CreatePHI(b_.getInt32Ty(), 2);
+    w->addIncoming(b_.getInt32(0), before);
+    body(w);
+    Value* next = b_.CreateAdd(w, b_.getInt32(1));
+    w->addIncoming(next, b_.GetInsertBlock());
+    b_.CreateCondBr(b_.CreateICmpULT(next, warps), head, after);
+  };
+  if (plan_.regions.size() == 1) {
+    regions[0]->addFnAttr(Attribute::AlwaysInline);
+    loop("warp", exit, [&](Value* w) { b_.CreateCall(regions[0], {ctx_, w}); });
+    b_.SetInsertPoint(exit);
+    b_.CreateRetVoid();
+    return;
+  }
+  // With barriers: every warp runs to its next barrier, then the next warp, until all are done.
+  Value* slots = ctx_field(offsetof(BlockContext, slots), b_.getPtrTy());
+  Value* scratch = b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), ctx_, offsetof(BlockContext, scratch));
+  auto word = [&](Value* base, uint64_t i) { return b_.CreateConstInBoundsGEP1_64(b_.getInt32Ty(), base, i); };
+  for (uint64_t i = 0; i < 8; ++i) b_.CreateStore(b_.getInt32(0), word(scratch, i));
+  auto slot_of = [&](Value* w) {
+    Value* offset = b_.CreateMul(b_.CreateZExt(w, b_.getInt64Ty()), b_.getInt64(slot_bytes_));
+    return b_.CreateInBoundsGEP(b_.getInt8Ty(), slots, offset);
+  };
+  BasicBlock* rounds = BasicBlock::Create(llvm_, "round", fn);
+  loop("start", rounds, [&](Value* w) {
+    Value* s = slot_of(w);
+    b_.CreateStore(b_.CreateCall(regions[0], {ctx_, w}), s);
+  });
+  b_.SetInsertPoint(rounds);
+  // bar.red: what was gathered before the barrier is the result behind it.
+  for (uint64_t i = 0; i < 3; ++i) {
+    b_.CreateStore(b_.CreateLoad(b_.getInt32Ty(), word(scratch, i)), word(scratch, 4 + i));
+    b_.CreateStore(b_.getInt32(0), word(scratch, i));
+  }
+  AllocaInst* running = entry_alloca(b_.getInt32Ty(), "running");
+  b_.CreateStore(b_.getInt32(0), running);
+  BasicBlock* check = BasicBlock::Create(llvm_, "check", fn);
+  loop("resume", check, [&](Value* w) {
+    Value* s = slot_of(w);
+    Value* next = b_.CreateLoad(b_.getInt32Ty(), s);
+    BasicBlock* after = BasicBlock::Create(llvm_, "resumed", fn);
+    SwitchInst* sw = b_.CreateSwitch(next, after, static_cast<unsigned>(regions.size()));
+    for (uint32_t i = 1; i < regions.size(); ++i) {
+      BasicBlock* bb = BasicBlock::Create(llvm_, "region", fn);
+      sw->addCase(b_.getInt32(i + 1), bb);
+      b_.SetInsertPoint(bb);
+      Value* r = b_.CreateCall(regions[i], {ctx_, w});
+      b_.CreateStore(r, s);
+      b_.CreateStore(b_.CreateOr(b_.CreateLoad(b_.getInt32Ty(), running), r), running);
+      b_.CreateBr(after);
+    }
+    b_.SetInsertPoint(after);
+  });
+  b_.SetInsertPoint(check);
+  b_.CreateCondBr(b_.CreateICmpNE(b_.CreateLoad(b_.getInt32Ty(), running), b_.getInt32(0)), rounds, exit);
+  b_.SetInsertPoint(exit);
+  b_.CreateRetVoid();
+}
+
+/// One record a warp holds every register that lives across some barrier.
+void Lowering::lay_out_slots() {
+  slot_map_.assign(plan_.graph.registers, 0);
+  uint64_t at = slot_header_bytes;
+  if (plan_.regions.size() == 1) {
+    slot_bytes_ = 0;
+    return;
+  }
+  Bits live(plan_.graph.registers);
+  for (size_t i = 1; i < plan_.regions.size(); ++i)
+    live.merge(plan_.graph.live_in[plan_.regions[i].region.entry]);
+  const DataLayout& dl = unit_.module.getDataLayout();
+  live.each([&](size_t r) {
+    llvm::Type* t = register_type(static_cast<Index>(r));
+    const Shape& s = plan_.shapes[r];
+    uint64_t size = s.varying() ? (t->isIntegerTy(1) ? 8 : dl.getTypeAllocSize(t) * width())
+                                : std::max<uint64_t>(8, dl.getTypeAllocSize(t));
+    uint64_t align = s.varying() ? std::min<uint64_t>(64, size) : 8;
+    at = (at + align - 1) / align * align;
+    slot_map_[r] = at;
+    at += size;
+    if (s.guarded) {
+      at = (at + 63) / 64 * 64;
+      at += uint64_t{8} * width() + 8;
+    }
+  });
+  slot_bytes_ = static_cast<uint32_t>((at + 63) / 64 * 64);
+}
+
+namespace {
+uint64_t correction_at(uint64_t at) { return (at + 8 + 63) / 64 * 64; }
+}  // namespace
+
+void Lowering::load_slots(uint32_t region) {
+  Value* slots = ctx_field(offsetof(BlockContext, slots), b_.getPtrTy());
+  Value* own = b_.CreateInBoundsGEP(
+      b_.getInt8Ty(), slots,
+      b_.CreateMul(b_.CreateZExt(warp_, b_.getInt64Ty()), b_.getInt64(slot_bytes_)));
+  auto at = [&](uint64_t o) { return b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), own, o); };
+  Value* live = mask_of_bits(b_.CreateLoad(b_.getInt32Ty(), at(slot_live)));
+  b_.CreateStore(live, live_);
+  plan_.graph.live_in[plan_.regions[region].region.entry].each([&](size_t r) {
+    Slot& s = slot(static_cast<Index>(r));
+    const Shape& shape = plan_.shapes[r];
+    llvm::Type* t = s.value->getAllocatedType();
+    if (shape.varying() && t->getScalarType()->isIntegerTy(1)) {
+      b_.CreateStore(mask_of_bits(b_.CreateLoad(b_.getInt32Ty(), at(slot_map_[r]))), s.value);
+      return;
+    }
+    b_.CreateStore(b_.CreateLoad(t, at(slot_map_[r])), s.value);
+    if (!s.correction) return;
+    uint64_t c = correction_at(slot_map_[r]);
+    b_.CreateStore(b_.CreateLoad(s.correction->getAllocatedType(), at(c)), s.correction);
+    b_.CreateStore(b_.CreateLoad(b_.getInt1Ty(), at(c + 8 * width())), s.exact);
+  });
+}
+
+void Lowering::save_slots(uint32_t region, NodeId barrier) {
+  Value* slots = ctx_field(offsetof(BlockContext, slots), b_.getPtrTy());
+  Value* own = b_.CreateInBoundsGEP(
+      b_.getInt8Ty(), slots,
+      b_.CreateMul(b_.CreateZExt(warp_, b_.getInt64Ty()), b_.getInt64(slot_bytes_)));
+  auto at = [&](uint64_t o) { return b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), own, o); };
+  Value* live = live_full_ ? ConstantInt::getTrue(vec_type(int_type(1)))
+                           : static_cast<Value*>(b_.CreateLoad(live_->getAllocatedType(), live_));
+  b_.CreateStore(bits(live), at(slot_live));
+  // What this region does not write is in the record already.
+  Bits written(plan_.graph.registers);
+  std::vector<Index> uses, defs;
+  for (NodeId n : rp_->region.order)
+    for (uint32_t i = plan_.graph.nodes[n].begin; i < plan_.graph.nodes[n].end; ++i) {
+      uses_and_defs(plan_.graph, plan_.graph.inst(plan_.graph.nodes[n], i), uses, defs);
+      for (Index d : defs) written.add(d);
+    }
+  if (region != 0) {  // the barrier before this region may have written a bar.red result
+    for (NodeId n = 0; n < plan_.graph.nodes.size(); ++n)
+      if (plan_.region_after[n] == region && plan_.graph.nodes[n].leave == Leave::barrier) {
+        uses_and_defs(plan_.graph, *plan_.graph.last(plan_.graph.nodes[n]), uses, defs);
+        for (Index d : defs) written.add(d);
+      }
+  }
+  NodeId after = plan_.graph.nodes[barrier].succ[0];
+  plan_.graph.live_in[after].each([&](size_t r) {
+    if (!written.has(r)) return;
+    Slot& s = slot(static_cast<Index>(r));
+    llvm::Type* t = s.value->getAllocatedType();
+    Value* v = b_.CreateLoad(t, s.value);
+    if (plan_.shapes[r].varying() && t->getScalarType()->isIntegerTy(1)) {
+      b_.CreateStore(bits(v), at(slot_map_[r]));
+      return;
+    }
+    b_.CreateStore(v, at(slot_map_[r]));
+    if (!s.correction) return;
+    uint64_t c = correction_at(slot_map_[r]);
+    b_.CreateStore(b_.CreateLoad(s.correction->getAllocatedType(), s.correction), at(c));
+    b_.CreateStore(b_.CreateLoad(b_.getInt1Ty(), s.exact), at(c + 8 * width()));
+  });
+}
+
+namespace {
+bool region_exits(const Graph& g, const Region& r) {
+  bool masked_exit = false;
+  size_t rets = 0;
+  for (NodeId n : r.order) {
+    if (g.nodes[n].leave == Leave::cond_ret) masked_exit = true;
+    rets += g.nodes[n].leave == Leave::ret;
+  }
+  return masked_exit || rets > 0;
+}
+}  // namespace
+
+llvm::Function* Lowering::make_region(uint32_t index) {
+  auto* ft = FunctionType::get(b_.getInt32Ty(), {b_.getPtrTy(), b_.getInt32Ty()}, false);
+  auto* fn = llvm::Function::Create(ft, GlobalValue::InternalLinkage,
+                                    "region" + std::to_string(index), unit_.module);
+  begin_function(fn);
+  ctx_ = fn->getArg(0);
+  warp_ = fn->getArg(1);
+  region_index_ = index;
+  const RegionPlan& rp = plan_.regions[index];
+  live_ = entry_alloca(vec_type(int_type(1)), "live", false);
+  if (index == 0) b_.CreateStore(initial_mask(warp_), live_);
+  else load_slots(index);
+  const bool whole = unit_.launch.block_known() && unit_.launch.threads() % width() == 0;
+  bool may_exit = false;
+  for (const RegionPlan& p : plan_.regions) may_exit |= region_exits(plan_.graph, p.region);
+  // All lanes for sure: whole warps, and no lane can leave before this region's last node.
+  bool early_exit = false;
+  for (const RegionPlan& p : plan_.regions)
+    for (NodeId n : p.region.order) {
+      const Node& node = plan_.graph.nodes[n];
+      early_exit |= node.leave == Leave::cond_ret || (node.leave == Leave::ret && p.masked.has(n));
+    }
+  live_full_ = whole && !early_exit;
+  emit_nodes(rp);
+  return fn;
+}
+
+void Lowering::make_kernel_fiber() {
+  auto* ft = FunctionType::get(b_.getVoidTy(), {b_.getPtrTy(), b_.getPtrTy()}, false);
+  auto* fn = llvm::Function::Create(ft, GlobalValue::ExternalLinkage, "limen_kernel", unit_.module);
+  begin_function(fn);
+  ctx_ = fn->getArg(0);
+  warp_ctx_ = fn->getArg(1);
+  if (!scalar_mode()) {
+    warp_ = b_.CreateLoad(b_.getInt32Ty(),
+                          b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), warp_ctx_,
+                                                        offsetof(kernel::WarpContext, warp)));
+    live_ = entry_alloca(vec_type(int_type(1)), "live", false);
+    b_.CreateStore(initial_mask(warp_), live_);
+    live_full_ = false;
+  }
+  emit_nodes(plan_.regions[0]);
+}
+
+void Lowering::make_function() {
+  llvm::Function* fn = unit_.functions.at(fn_index_);
+  begin_function(fn);
+  ctx_ = fn->getArg(0);
+  warp_ctx_ = fn->getArg(1);
+  warp_ = fn->getArg(2);
+  unsigned arg = 4;
+  auto take = [&](const std::vector<ptx::Param>& params, bool returns) {
+    for (Index i = 0; i < params.size(); ++i) {
+      Storage s{fn->getArg(arg++), params[i].bytes,
+                !(params[i].bytes <= 8 && params[i].bytes == ptx::size_of(params[i].type))};
+      if (returns) returns_.push_back(s);
+      else params_[i] = s;
+    }
+  };
+  take(fn_.returns, true);
+  take(fn_.params, false);
+  if (!scalar_mode()) {
+    live_ = entry_alloca(vec_type(int_type(1)), "live", false);
+    b_.CreateStore(mask_of_bits(fn->getArg(3)), live_);
+    live_full_ = false;
+  }
+  if (frame_.local_bytes) {
+    auto* t = ArrayType::get(b_.getInt8Ty(), frame_.local_bytes * width());
+    AllocaInst* a = entry_alloca(t, "frame", false);
+    a->setAlignment(Align(64));
+    frame_base_ = a;
+  }
+  for (Index i = 0; i < fn_.params.size(); ++i)
+    if (fn_.params[i].reg != ptx::no_index) {
+      Val v = load_storage(params_[i], 0, fn_.params[i].type);
+      write_reg(fn_.params[i].reg, v);
+    }
+  emit_nodes(plan_.regions[0]);
+}
+
+llvm::Function* Lowering::declare_function(Unit& unit, Index index) {
+  auto it = unit.functions.find(index);
+  if (it != unit.functions.end()) return it->second;
+  const ptx::Function& f = unit.ptx.functions[index];
+  LLVMContext& c = unit.module.getContext();
+  auto* p = PointerType::get(c, 0);
+  auto* i32 = llvm::Type::getInt32Ty(c);
+  std::vector<llvm::Type*> types{p, p, i32, i32};
+  types.insert(types.end(), f.returns.size() + f.params.size(), p);
+  auto* ft = FunctionType::get(llvm::Type::getVoidTy(c), types, false);
+  auto* fn = llvm::Function::Create(ft, GlobalValue::InternalLinkage, "f." + f.name, unit.module);
+  unit.functions[index] = fn;
+  unit.pending.push_back(index);
+  return fn;
+}
+
+// -- control flow ----------------------------------------------------------------------------------
+
+void Lowering::emit_nodes(const RegionPlan& rp) {
+  rp_ = &rp;
+  const size_t n = plan_.graph.nodes.size();
+  heads_.assign(n, nullptr);
+  masks_.assign(n, nullptr);
+  done_ = BasicBlock::Create(llvm_, "done", out_);
+  for (NodeId id : rp.region.order) {
+    heads_[id] = BasicBlock::Create(llvm_, "n" + std::to_string(id), out_);
+    if (rp.masked.has(id)) masks_[id] = entry_alloca(vec_type(int_type(1)), "mask");
+  }
+  if (region_index_ != 0 && out_->arg_size() == 2 && !warp_ctx_) {
+    for (NodeId b = 0; b < n; ++b)
+      if (plan_.region_after[b] == region_index_) {
+        const Inst* last = plan_.graph.last(plan_.graph.nodes[b]);
+        if (last->has(Tok::red)) read_reduction(*last);
+      }
+  }
+  jump(rp.region.entry);
+  for (NodeId id : rp.region.order) emit_node(id);
+  b_.SetInsertPoint(done_);
+  if (out_->getReturnType()->isVoidTy()) b_.CreateRetVoid();
+  else b_.CreateRet(b_.getInt32(0));
+  rp_ = nullptr;
+}
+
+void Lowering::emit_node(NodeId id) {
+  const Node& node = plan_.graph.nodes[id];
+  node_ = id;
+  node_mask_ = nullptr;
+  b_.SetInsertPoint(heads_[id]);
+  if (rp_->masked.has(id)) {
+    Value* m = b_.CreateLoad(vec_type(int_type(1)), masks_[id]);
+    BasicBlock* body = BasicBlock::Create(llvm_, "n" + std::to_string(id) + ".body", out_);
+    BasicBlock* skip = BasicBlock::Create(llvm_, "n" + std::to_string(id) + ".skip", out_);
+    b_.CreateCondBr(any(m), body, skip);
+    b_.SetInsertPoint(skip);
+    jump_chain(id);
+    b_.SetInsertPoint(body);
+    b_.CreateStore(Constant::getNullValue(vec_type(int_type(1))), masks_[id]);
+    node_mask_ = m;
+  }
+  const bool leaves_by_inst = node.leave == Leave::branch || node.leave == Leave::cond ||
+                              node.leave == Leave::indexed || node.leave == Leave::barrier ||
+                              node.leave == Leave::cond_ret;
+  uint32_t end = node.end;
+  const Inst* last = plan_.graph.last(node);
+  if (leaves_by_inst && end > node.begin) --end;
+  if (node.leave == Leave::ret && last && (last->op == Op::ret || last->op == Op::exit)) --end;
+  for (uint32_t i = node.begin; i < end; ++i) {
+    if (!unit_.error.empty()) break;
+    emit_inst(plan_.graph.inst(node, i));
+    if (b_.GetInsertBlock()->getTerminator()) break;
+  }
+  if (!b_.GetInsertBlock()->getTerminator()) emit_leave(id);
+  node_ = no_node;
+  node_mask_ = nullptr;
+}
+
+void Lowering::emit_leave(NodeId id) {
+  const Node& node = plan_.graph.nodes[id];
+  const Inst* last = plan_.graph.last(node);
+  if (unit_.launch.scalar || plan_.strategy != Strategy::region) {
+    // Loops must let others run where they may be waiting for them.
+    for (NodeId s : rp_->region.succ[id])
+      if (rp_->region.position[s] <= rp_->region.position[id]) {
+        lower_yield();
+        break;
+      }
+  }
+  switch (node.leave) {
+    case Leave::fall:
+    case Leave::branch:
+      send(id, node.succ[0], active());
+      if (rp_->masked.has(id)) jump_chain(id);
+      else jump(node.succ[0]);
+      break;
+    case Leave::cond:
+      leave_cond(id, *last);
+      break;
+    case Leave::indexed:
+      leave_indexed(id, *last);
+      break;
+    case Leave::barrier:
+      leave_barrier(id, *last);
+      break;
+    case Leave::ret:
+      if (fn_.is_entry == false && last && last->op == Op::exit) {
+        fail(*last, "exit inside a device function is not supported");
+      }
+      leave_ret(id, active());
+      break;
+    case Leave::cond_ret: {
+      Val g = read_reg(last->guard);
+      if (last->guard_negated) g = g.uniform() ? Val::scalar(b_.CreateNot(g.base)) : Val::vector(b_.CreateNot(vec(g)));
+      if (scalar_mode()) {
+        b_.CreateCondBr(g.base, done_, heads_[node.succ[0]]);
+        break;
+      }
+      Value* lanes = active();
+      Value* out = b_.CreateAnd(lanes, vec(g));
+      Value* live = b_.CreateLoad(live_->getAllocatedType(), live_);
+      b_.CreateStore(b_.CreateAnd(live, b_.CreateNot(out)), live_);
+      if (rp_->masked.has(id)) {
+        send(id, node.succ[0], b_.CreateAnd(lanes, b_.CreateNot(out)));
+        jump_chain(id);
+      } else {
+        BasicBlock* some = BasicBlock::Create(llvm_, "some", out_);
+        Value* left = b_.CreateAnd(live, b_.CreateNot(out));
+        b_.CreateCondBr(any(left), some, done_);
+        b_.SetInsertPoint(some);
+        jump(node.succ[0]);
+      }
+      break;
+    }
+    case Leave::stop:
+      if (!b_.GetInsertBlock()->getTerminator()) {
+        // A call that does not return came back, or trap was lowered as a fault already.
+        fault(kernel::Fault::trap, last ? last->line : 0, active(), nullptr);
+      }
+      break;
+  }
+}
+
+/// Adds lanes to the mask of `to`. Lanes that go to where their component meets wait there unnamed:
+/// that node runs with all live lanes.
+void Lowering::send(NodeId from, NodeId to, Value* lanes) {
+  if (!rp_->masked.has(to) || scalar_mode()) return;
+  if (rp_->masked.has(from) && rp_->component[from] != rp_->component[to]) return;
+  if (!rp_->masked.has(from) && rp_->component[to] != no_node) {
+    const Node& n = plan_.graph.nodes[from];
+    if (n.leave != Leave::cond && n.leave != Leave::indexed) return;  // jump() passes all lanes on
+  }
+  Value* old = b_.CreateLoad(vec_type(int_type(1)), masks_[to]);
+  b_.CreateStore(b_.CreateOr(old, lanes), masks_[to]);
+}
+
+/// From where all live lanes are together.
+void Lowering::jump(NodeId to) {
+  if (rp_->masked.has(to) && !scalar_mode()) {
+    Value* live = live_full_ ? ConstantInt::getTrue(vec_type(int_type(1)))
+                             : static_cast<Value*>(b_.CreateLoad(live_->getAllocatedType(), live_));
+    b_.CreateStore(live, masks_[to]);
+  }
+  b_.CreateBr(heads_[to]);
+}
+
+/// To the next node of the component's chain; at a loop's last node back to its header while lanes
+/// wait there.
+void Lowering::jump_chain(NodeId from) {
+  const Region& r = rp_->region;
+  const uint32_t component = rp_->component[from];
+  // Loops that end at this node, innermost first.
+  std::vector<uint32_t> ending;
+  for (uint32_t l = r.loop_of[from]; l != no_node; l = r.loops[l].parent) {
+    uint32_t last = 0;
+    r.loops[l].nodes.each([&](size_t n) {
+      if (rp_->masked.has(n) && rp_->component[n] == component)
+        last = std::max(last, r.position[n]);
+    });
+    if (last == r.position[from]) ending.push_back(l);
+  }
+  for (uint32_t l : ending) {
+    NodeId header = r.loops[l].header;
+    if (!rp_->masked.has(header) || rp_->component[header] != component) continue;
+    BasicBlock* on = BasicBlock::Create(llvm_, "loop.done", out_);
+    b_.CreateCondBr(any(b_.CreateLoad(vec_type(int_type(1)), masks_[header])), heads_[header], on);
+    b_.SetInsertPoint(on);
+  }
+  if (rp_->next[from] != no_node) {
+    b_.CreateBr(heads_[rp_->next[from]]);
+    return;
+  }
+  end_of_component(component);
+}
+
+void Lowering::end_of_component(uint32_t component) {
+  NodeId meet = rp_->component_end[component];
+  if (meet == no_node) {
+    b_.CreateBr(done_);
+    return;
+  }
+  if (!live_full_) {
+    BasicBlock* some = BasicBlock::Create(llvm_, "some", out_);
+    b_.CreateCondBr(any(b_.CreateLoad(live_->getAllocatedType(), live_)), some, done_);
+    b_.SetInsertPoint(some);
+  }
+  jump(meet);
+}
+
+void Lowering::leave_cond(NodeId id, const Inst& inst) {
+  const Node& node = plan_.graph.nodes[id];
+  NodeId taken = node.succ[0], other = node.succ[1];
+  Val g = read_reg(inst.guard);
+  const bool masked = rp_->masked.has(id);
+  if (inst.guard_negated)
+    g = g.uniform() ? Val::scalar(b_.CreateNot(g.base)) : Val::vector(b_.CreateNot(vec(g)));
+  if (scalar_mode() || (g.uniform() && !masked)) {
+    BasicBlock* t = BasicBlock::Create(llvm_, "taken", out_);
+    BasicBlock* f = BasicBlock::Create(llvm_, "other", out_);
+    b_.CreateCondBr(g.base, t, f);
+    b_.SetInsertPoint(t);
+    jump(taken);
+    b_.SetInsertPoint(f);
+    jump(other);
+    return;
+  }
+  if (taken == other) {
+    send(id, taken, active());
+    if (masked) jump_chain(id);
+    else jump(taken);
+    return;
+  }
+  Value* lanes = active();
+  Value* cond = g.uniform() ? splat(g.base) : vec(g);
+  send(id, taken, b_.CreateAnd(lanes, cond));
+  send(id, other, b_.CreateAnd(lanes, b_.CreateNot(cond)));
+  if (masked) {
+    jump_chain(id);
+    return;
+  }
+  // Unmasked and divergent: start the chain at the earlier of the two arms.
+  NodeId first = no_node;
+  for (NodeId t : {taken, other})
+    if (rp_->masked.has(t) && (first == no_node || rp_->region.position[t] < rp_->region.position[first]))
+      first = t;
+  if (first == no_node) jump(taken);
+  else b_.CreateBr(heads_[first]);
+}
+
+void Lowering::leave_indexed(NodeId id, const Inst& inst) {
+  const Node& node = plan_.graph.nodes[id];
+  Val index = read(inst.ops[0], ptx::Type::u32);
+  const auto& list = fn_.branch_targets[inst.target_list];
+  std::vector<NodeId> targets;
+  for (Index label : list) {
+    Index block = fn_.label_block[label];
+    for (NodeId s : node.succ)
+      if (plan_.graph.nodes[s].block == block && plan_.graph.nodes[s].begin == 0) {
+        targets.push_back(s);
+        break;
+      }
+  }
+  if (targets.size() != list.size()) return fail(inst, "brx.idx targets do not match the list");
+  const bool masked = rp_->masked.has(id);
+  if (scalar_mode() || (index.uniform() && !masked)) {
+    BasicBlock* bad = BasicBlock::Create(llvm_, "bad.index", out_);
+    SwitchInst* sw = b_.CreateSwitch(index.base, bad, static_cast<unsigned>(targets.size()));
+    for (uint32_t i = 0; i < targets.size(); ++i) {
+      BasicBlock* bb = BasicBlock::Create(llvm_, "case", out_);
+      sw->addCase(b_.getInt32(i), bb);
+      b_.SetInsertPoint(bb);
+      jump(targets[i]);
+    }
+    b_.SetInsertPoint(bad);
+    fault(kernel::Fault::illegal_instruction, inst.line, active(), nullptr);
+    return;
+  }
+  Value* lanes = active();
+  Value* v = vec(index);
+  fault_if(b_.CreateAnd(lanes, b_.CreateICmpUGE(v, splat(b_.getInt32(static_cast<uint32_t>(targets.size()))))),
+           kernel::Fault::illegal_instruction, inst.line, nullptr);
+  NodeId first = no_node;
+  for (uint32_t i = 0; i < targets.size(); ++i) {
+    send(id, targets[i], b_.CreateAnd(lanes, b_.CreateICmpEQ(v, splat(b_.getInt32(i)))));
+    if (rp_->masked.has(targets[i]) &&
+        (first == no_node || rp_->region.position[targets[i]] < rp_->region.position[first]))
+      first = targets[i];
+  }
+  if (masked) jump_chain(id);
+  else if (first == no_node) jump(targets[0]);
+  else b_.CreateBr(heads_[first]);
+}
+
+void Lowering::leave_barrier(NodeId id, const Inst& inst) {
+  if (rp_->masked.has(id)) {
+    // All live lanes must be here together: anything else is undefined for an aligned barrier.
+    Value* live = b_.CreateLoad(live_->getAllocatedType(), live_);
+    fault_if(b_.CreateXor(live, node_mask_), kernel::Fault::lanes_apart, inst.line, nullptr);
+  }
+  if (inst.has(Tok::red)) accumulate_reduction(inst);
+  save_slots(region_index_, id);
+  b_.CreateRet(b_.getInt32(plan_.region_after[id] + 1));
+}
+
+void Lowering::leave_ret(NodeId id, Value* lanes) {
+  if (scalar_mode() || !rp_->masked.has(id)) {
+    b_.CreateBr(done_);
+    return;
+  }
+  Value* live = b_.CreateLoad(live_->getAllocatedType(), live_);
+  b_.CreateStore(b_.CreateAnd(live, b_.CreateNot(lanes)), live_);
+  jump_chain(id);
+}
+
+void Lowering::accumulate_reduction(const Inst& inst) {
+  Val p = read(inst.ops.back(), ptx::Type::pred);
+  Value* lanes = active();
+  Value* yes = b_.CreateAnd(lanes, vec(p));
+  auto popc = [&](Value* m) {
+    return b_.CreateUnaryIntrinsic(Intrinsic::ctpop, bits(m));
+  };
+  Value* scratch = b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), ctx_, offsetof(BlockContext, scratch));
+  auto add = [&](uint64_t i, Value* v) {
+    Value* at = b_.CreateConstInBoundsGEP1_64(b_.getInt32Ty(), scratch, i);
+    b_.CreateStore(b_.CreateAdd(b_.CreateLoad(b_.getInt32Ty(), at), v), at);
+  };
+  add(0, popc(yes));
+  add(1, popc(lanes));
+}
+
+void Lowering::read_reduction(const Inst& inst) {
+  Value* scratch = b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), ctx_, offsetof(BlockContext, scratch));
+  auto get = [&](uint64_t i) {
+    return b_.CreateLoad(b_.getInt32Ty(), b_.CreateConstInBoundsGEP1_64(b_.getInt32Ty(), scratch, i));
+  };
+  Value* yes = get(4);
+  Value* r = inst.has(Tok::popc)  ? yes
+             : inst.has(Tok::and_) ? b_.CreateICmpEQ(yes, get(5))
+                                   : b_.CreateICmpNE(yes, b_.getInt32(0));
+  write(inst.ops[0], Val::scalar(r), inst.has(Tok::popc) ? ptx::Type::u32 : ptx::Type::pred);
+}
+
+// -- instructions ----------------------------------------------------------------------------------
+
+bool Lowering::has_side_effects(const Inst& inst) const {
+  switch (inst.op) {
+    case Op::ld:
+    case Op::ldu:
+    case Op::st:
+    case Op::atom:
+    case Op::red:
+    case Op::call:
+    case Op::trap:
+    case Op::bar:
+    case Op::barrier:
+    case Op::shfl:
+    case Op::vote:
+    case Op::match:
+    case Op::redux:
+    case Op::activemask:
+    case Op::elect:
+    case Op::nanosleep:
+    case Op::cp:
+    case Op::mbarrier:
+    case Op::membar:
+    case Op::fence:
+    case Op::brkpt:
+      return true;
+    default:
+      return false;
+  }
+}
+
+void Lowering::emit_inst(const Inst& inst) {
+  if (inst.guard == ptx::no_index) {
+    if (!emit_plain(inst)) fail(inst, "instruction '" + std::string(ptx::name(inst.op)) + "' is not supported");
+    return;
+  }
+  emit_guarded(inst);
+}
+
+void Lowering::emit_guarded(const Inst& inst) {
+  auto plain = [&] {
+    if (!emit_plain(inst)) fail(inst, "instruction '" + std::string(ptx::name(inst.op)) + "' is not supported");
+  };
+  Val g = read_reg(inst.guard);
+  if (inst.guard_negated)
+    g = g.uniform() ? Val::scalar(b_.CreateNot(g.base)) : Val::vector(b_.CreateNot(vec(g)));
+  if (scalar_mode()) {
+    then(g.base, plain);
+    return;
+  }
+  if (has_side_effects(inst)) {
+    if (g.uniform()) {
+      // The lanes stay what they are; the block as a whole may be skipped.
+      then(g.base, plain);
+      return;
+    }
+    Value* lanes = b_.CreateAnd(active(), vec(g));
+    then(any(lanes), [&] {
+      guard_mask_ = lanes;
+      plain();
+      guard_mask_ = nullptr;
+    });
+    return;
+  }
+  write_guard_ = g.uniform() ? g.base : vec(g);
+  plain();
+  write_guard_ = nullptr;
+}
+
+bool Lowering::emit_plain(const Inst& inst) {
+  return lower_memory(inst) || lower_warp(inst) || lower_integer(inst) || lower_float(inst);
+}
+
+}  // namespace limen::simt

@@ -1,0 +1,295 @@
+// PTX instructions to LLVM IR, a warp as a vector of lanes. One Lowering makes one LLVM function from
+// one Plan. lower.cpp holds the skeleton and control flow, value.cpp operands and registers, and
+// lower_<family>.cpp the instructions. Invariant: a node's code runs only with a lane active.
+#pragma once
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Module.h>
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "compiler/simt/plan.h"
+
+namespace limen::simt {
+
+/// The machine the code is for.
+struct Target {
+  bool avx512 = false;
+  bool avx2 = false;
+  bool fma = false;
+  std::string cpu, features;
+};
+
+/// State shared by the functions of one compiled kernel.
+struct Unit {
+  llvm::Module& module;
+  ptx::Module& ptx;
+  const Target& target;
+  LaunchShape launch;                 ///< frame_bytes is set by function
+  kernel::Strategy strategy;
+  bool flush_by_mxcsr = false;        ///< FTZ/DAZ are on: .ftz needs no code
+  std::map<ptx::Index, llvm::Function*> functions;  ///< device functions, declared on first use
+  std::vector<ptx::Index> pending;    ///< declared, body not made yet
+  std::string error;                  ///< first failure; empty = none
+  Code error_code = Code::not_supported;
+};
+
+/// One value over the lanes: scalar base + offsets, or a vector.
+struct Val {
+  llvm::Value* base = nullptr;
+  Offsets offsets;
+  llvm::Value* correction = nullptr;  ///< <W x i64> added to base + offsets when a widening wrapped
+  llvm::Value* exact = nullptr;       ///< i1: correction is zero in every lane
+  llvm::Value* vec = nullptr;
+  bool uniform() const { return base && offsets.empty() && !correction; }
+  bool shaped() const { return base != nullptr; }
+  static Val scalar(llvm::Value* v) {
+    Val r;
+    r.base = v;
+    return r;
+  }
+  static Val vector(llvm::Value* v) {
+    Val r;
+    r.vec = v;
+    return r;
+  }
+};
+
+struct FrameLayout {
+  std::vector<uint64_t> offset;  ///< by Function::locals index; .local and .shared variables
+  uint64_t local_bytes = 0;      ///< per lane
+};
+
+/// Places .local variables; `shared_base` is advanced over the function's .shared variables.
+FrameLayout lay_out(const ptx::Module& module, const ptx::Function& function, uint64_t& shared_bytes);
+
+class Lowering {
+ public:
+  Lowering(Unit& unit, const Plan& plan, ptx::Index function_index,
+           const std::vector<uint64_t>& shared_offsets, const FrameLayout& frame);
+
+  /// Region strategy: limen_kernel and its regions. Other strategies: one function for the whole body.
+  void make_kernel();
+  /// A device function's body (declared before by declare_function).
+  void make_function();
+  uint32_t slot_bytes() const { return slot_bytes_; }
+
+  static llvm::Function* declare_function(Unit& unit, ptx::Index index);
+
+ private:
+  using Inst = ptx::Instruction;
+  using Value = llvm::Value;
+
+  // -- skeleton and control flow (lower.cpp)
+  void make_kernel_region();
+  void make_kernel_fiber();
+  void begin_function(llvm::Function* fn);
+  llvm::Function* make_region(uint32_t index);
+  void lay_out_slots();
+  void load_slots(uint32_t region);
+  void save_slots(uint32_t region, NodeId barrier);
+  void emit_nodes(const RegionPlan& rp);
+  void emit_node(NodeId id);
+  void emit_leave(NodeId id);
+  void leave_cond(NodeId id, const Inst& inst);
+  void leave_indexed(NodeId id, const Inst& inst);
+  void leave_barrier(NodeId id, const Inst& inst);
+  void leave_ret(NodeId id, Value* lanes);
+  void send(NodeId from, NodeId to, Value* lanes);
+  void jump(NodeId to);
+  void jump_chain(NodeId from);
+  void end_of_component(uint32_t component);
+  void finish_region(Value* next);
+  void emit_inst(const Inst& inst);
+  void emit_guarded(const Inst& inst);
+  bool emit_plain(const Inst& inst);
+  bool has_side_effects(const Inst& inst) const;
+  void accumulate_reduction(const Inst& inst);
+  void read_reduction(const Inst& inst);
+  Value* initial_mask(Value* warp);
+  void fail(const Inst& inst, const std::string& what);
+
+  // -- values (value.cpp)
+  uint32_t width() const { return unit_.launch.width; }
+  bool scalar_mode() const { return unit_.launch.scalar; }
+  llvm::Type* scalar_type(ptx::Type t) const;   ///< i1, iN, float, double
+  llvm::Type* int_type(uint32_t bits) const;
+  llvm::Type* vec_type(llvm::Type* t) const;
+  llvm::Constant* splat_const(llvm::Type* scalar, int64_t v) const;
+  Value* splat(Value* scalar);
+  Value* offsets_vector(const Offsets& o, llvm::Type* element);
+  Value* vec(const Val& v);                     ///< materialises every lane
+  Value* cast(Value* v, llvm::Type* scalar);    ///< same width reinterpretation, scalar or vector
+  Val cast(const Val& v, llvm::Type* scalar);
+  Val read(const ptx::Operand& o, ptx::Type t); ///< as t's storage type (int or float)
+  Val read_int(const ptx::Operand& o, uint32_t bits);
+  Val read_reg(ptx::Index r);
+  Val read_sreg(ptx::SReg s, uint8_t component);
+  Val fit(const Val& v, llvm::Type* to);        ///< truncates or zero-extends integers
+  Val symbol_address(const ptx::Operand& o);
+  void write(const ptx::Operand& dest, const Val& v, ptx::Type t);
+  void write_reg(ptx::Index r, const Val& v);
+  llvm::AllocaInst* entry_alloca(llvm::Type* type, const llvm::Twine& name, bool zero = true);
+  struct Slot {
+    llvm::AllocaInst* value = nullptr;
+    llvm::AllocaInst* correction = nullptr;
+    llvm::AllocaInst* exact = nullptr;
+  };
+  Slot& slot(ptx::Index r);
+  llvm::Type* register_type(ptx::Index r) const;
+  Value* active();                              ///< <W x i1>
+  bool active_full() const;                     ///< statically all lanes
+  Value* bits(Value* mask);                     ///< i32
+  Value* any(Value* mask);
+  Value* all(Value* mask);
+  Value* mask_of_bits(Value* i32);
+  Value* lane_ids();
+  Shape transfer_of(const Inst& inst) const;
+  Value* ctx_field(size_t offset, llvm::Type* t, bool invariant = true);
+  Value* launch_field(size_t offset, llvm::Type* t);
+  Value* runtime(size_t offset);                ///< function pointer
+  Value* warp_index();                          ///< i32, index of this W-wide warp in the block
+  Value* thread_linear_base();                  ///< i32
+  void fault(kernel::Fault kind, uint32_t line, Value* lanes, Value* address);
+  void fault_if(Value* lanes_bad, kernel::Fault kind, uint32_t line, Value* address);
+
+  /// Runs f on scalars when every listed operand is uniform, else on vectors.
+  Val map(const std::vector<Val>& args, const std::function<Value*(const std::vector<Value*>&)>& f);
+  /// Calls `body(lane, i32 lane index)` for every active lane in a loop over set bits.
+  void for_each_lane(Value* mask, const std::function<void(Value* lane)>& body);
+  Value* spill(const Val& v, llvm::Type* element);  ///< array in memory, for indexed lanes
+  Value* load_lane(Value* array, llvm::Type* element, Value* lane);
+  void store_lane(Value* array, llvm::Type* element, Value* lane, Value* v);
+  void then(Value* condition, const std::function<void()>& body);
+
+  // -- integer (lower_integer.cpp)
+  bool lower_integer(const Inst& inst);
+  bool lower_linear(const Inst& inst);
+  void lower_carry(const Inst& inst);
+  Value* divide(const Inst& inst, Value* a, Value* b, bool is_signed, bool remainder);
+  void lower_setp(const Inst& inst);
+  Value* compare(const Inst& inst, ptx::Type t, Value* a, Value* b);
+  void lower_video(const Inst& inst);
+  Value* permute_bytes(Value* a, Value* b, Value* sel, const Inst& inst);
+
+  // -- float (lower_float.cpp, lower_math.cpp)
+  bool lower_float(const Inst& inst);
+  void lower_half(const Inst& inst);
+  Value* flush(const Inst& inst, Value* v);
+  Value* rounded(const Inst& inst, kernel::RoundedOp op, std::vector<Value*> args);
+  int round_mode(const Inst& inst) const;
+  Value* saturate(const Inst& inst, Value* v);
+  Value* min_max(const Inst& inst, Value* a, Value* b, bool is_max);
+  Value* ex2(Value* x);
+  Value* lg2(Value* x);
+  Value* sin_cos(Value* x, bool is_cos);
+  Value* tanh(Value* x);
+  Value* intrinsic(unsigned id, std::vector<Value*> args);
+  Value* half_to_float(Value* v, bool bf16);
+  Value* float_to_half(Value* v, bool bf16);
+  Value* real(Value* v, double c);  ///< constant of v's type
+
+  // -- conversion (lower_convert.cpp)
+  void lower_cvt(const Inst& inst);
+  Value* float_to_int(const Inst& inst, Value* v, ptx::Type to);
+  Value* int_to_float(const Inst& inst, Value* v, ptx::Type from, ptx::Type to);
+  Value* narrow_directed(Value* wide_value, int mode);
+  Value* round_to_integral(const Inst& inst, Value* v);
+  void lower_mov(const Inst& inst);
+  void lower_cvt_packed(const Inst& inst);
+
+  // -- memory (lower_memory.cpp, lower_atomic.cpp)
+  struct Address {
+    Val at;             ///< i64 host address
+    bool shared = false;
+  };
+  bool lower_memory(const Inst& inst);
+  ptx::Space space_of(const Inst& inst) const;
+  Address address(const Inst& inst, const ptx::Operand& o);
+  Val to_host(ptx::Space space, Val v);
+  void lower_load(const Inst& inst);
+  void lower_store(const Inst& inst);
+  void lower_param(const Inst& inst, bool store);
+  void check_alignment(const Inst& inst, const Val& at, uint64_t bytes);
+  Value* load_vector(const Inst& inst, const Val& at, llvm::Type* t, uint64_t bytes);
+  void store_vector(const Inst& inst, const Val& at, Value* v, uint64_t bytes);
+  std::vector<Value*> load_interleaved(const Val& at, llvm::Type* t, uint32_t count, uint64_t bytes);
+  Value* gather(Value* base, const Val& at, llvm::Type* t, uint64_t bytes);
+  void scatter(const Val& at, Value* v, uint64_t bytes);
+  Value* pointer(Value* address);
+  Value* addresses(const Val& at);
+  void memory_fence(const Inst& inst);
+  bool is_strong(const Inst& inst) const;
+  void compiler_barrier();
+  void lower_atomic(const Inst& inst);
+  Value* atomic_one(const Inst& inst, Value* p, Value* b, Value* c, bool shared);
+  Value* combine(const Inst& inst, Value* old, Value* b, Value* c);
+  void lower_async_copy(const Inst& inst);
+  void lower_mbarrier(const Inst& inst);
+
+  // -- warp (lower_warp.cpp)
+  bool lower_warp(const Inst& inst);
+  void lower_shfl(const Inst& inst);
+  void lower_vote(const Inst& inst);
+  void lower_match(const Inst& inst);
+  void lower_redux(const Inst& inst);
+  void lower_warp_scalar(const Inst& inst);
+  Value* exchange(const Inst& inst, Value* member, Value* value);
+  Value* permute(Value* v, Value* index);
+  void check_member(const Inst& inst, const ptx::Operand& member);
+  void lower_barrier(const Inst& inst);
+  void lower_yield();
+
+  // -- calls (lower_call.cpp)
+  void lower_call(const Inst& inst);
+  bool call_service(const Inst& inst, const ptx::Function& callee);
+  void call_direct(const Inst& inst, ptx::Index callee, Value* lanes);
+  void call_indirect(const Inst& inst);
+  struct Storage {
+    Value* memory = nullptr;
+    uint64_t bytes = 0;
+    bool lanes_apart = false;  ///< arrays: lane-major bytes; scalars: one element a lane
+  };
+  Storage& storage_of(const ptx::Operand& o);
+  Storage make_storage(uint64_t bytes, bool array, const llvm::Twine& name);
+  Val lane_bytes(const Storage& s);
+  Val load_storage(const Storage& s, uint64_t offset, ptx::Type t);
+  void store_storage(const Storage& s, uint64_t offset, const Val& v, ptx::Type t);
+
+  Unit& unit_;
+  const Plan& plan_;
+  const ptx::Function& fn_;
+  ptx::Index fn_index_;
+  const std::vector<uint64_t>& shared_offsets_;  ///< by module variable, then function locals
+  const FrameLayout& frame_;
+  llvm::LLVMContext& llvm_;
+  llvm::IRBuilder<> b_;
+  llvm::Function* out_ = nullptr;
+  llvm::BasicBlock* entry_ = nullptr;
+  Value* ctx_ = nullptr;
+  Value* warp_ctx_ = nullptr;   ///< fiber and lane strategies
+  Value* warp_ = nullptr;
+  Value* frame_base_ = nullptr; ///< device functions: own .local frames
+  std::vector<Slot> slots_;
+  std::map<ptx::Index, Storage> params_, locals_;  ///< .param storage
+  std::vector<Storage> returns_;
+  const RegionPlan* rp_ = nullptr;
+  uint32_t region_index_ = 0;
+  std::vector<llvm::BasicBlock*> heads_;
+  std::vector<llvm::AllocaInst*> masks_;
+  llvm::AllocaInst* live_ = nullptr;
+  bool live_full_ = false;
+  llvm::BasicBlock* done_ = nullptr;
+  NodeId node_ = no_node;
+  Value* node_mask_ = nullptr;   ///< masked node: its lanes
+  Value* guard_mask_ = nullptr;  ///< lanes on which the current instruction acts, if narrower
+  Value* write_guard_ = nullptr; ///< pure guarded instruction: where its result is taken
+  std::vector<uint32_t> slot_offset_;
+  uint32_t slot_bytes_ = 0;
+  std::vector<uint64_t> slot_map_;
+};
+
+}  // namespace limen::simt
