@@ -47,6 +47,7 @@ class Operand:
     wide: bool = False      # the register may be wider than the type
     double: bool = False    # twice the width of the type (mul.wide)
     vector: bool = False    # .v2/.v4/.v8 make it a vector
+    sink: bool = False      # `_` may stand there
 
 
 @dataclass
@@ -207,6 +208,8 @@ def parse_operand(word, optional, slots, types, has_vec, where):
     for tag in tags:
         if tag == "wide":
             operand.wide = True
+        elif tag == "sink":
+            operand.sink = True
         elif tag == "double":
             operand.double = True
         elif tag in OPERAND_KINDS:

@@ -96,6 +96,16 @@ std::span<const OperandRule> operands_of(const Form& f) {
   return {operand_rules + f.first_operand, f.operand_count};
 }
 std::span<const SlotRule> slots_of(const Form& f) { return {slot_rules + f.first_slot, f.slot_count}; }
+bool slot_is_type(const SlotRule& slot) {
+  return !slot.many && slot.count && slot_tokens[slot.first] & type_bit;
+}
+std::vector<Tok> tokens_of(const SlotRule& slot) {
+  std::vector<Tok> out;
+  for (uint16_t n = 0; n < slot.count; ++n)
+    if (const uint16_t t = slot_tokens[slot.first + n]; !(t & type_bit))
+      out.push_back(static_cast<Tok>(t));
+  return out;
+}
 
 TypeKind kind_of(Type type) { return type_infos[static_cast<size_t>(type)].kind; }
 Type sreg_type(SReg sreg) { return sreg_infos[static_cast<size_t>(sreg)].type; }

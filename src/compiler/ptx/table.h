@@ -38,12 +38,15 @@ struct OperandRule {
     targets,        ///< name of a .branchtargets list
     any,            ///< not checked
   };
-  enum Flag : uint8_t {
-    dest = 1, optional = 2, negatable = 4, may_pair = 8, must_pair = 16, wide = 32, twice = 64,
-    vector = 128,
+  enum Flag : uint16_t {
+    dest = 1, optional = 2, negatable = 4, may_pair = 8, must_pair = 16,
+    wide = 32,     ///< the register may be wider than the type
+    twice = 64,    ///< twice the width of the type (mul.wide)
+    vector = 128,  ///< .v2 .v4 .v8 make it a vector
+    sink = 256,    ///< may be _
   };
   Kind kind;
-  uint8_t flags;
+  uint16_t flags;
   int8_t type_slot;  ///< index into Instruction::types, or -1
   Type fixed;        ///< the type when type_slot is -1; Type::count_ for none
   std::string_view name;
@@ -79,6 +82,9 @@ inline const Form& form(const Instruction& i) { return form(i.form); }
 std::span<const Form> forms_of(Op op);
 std::span<const OperandRule> operands_of(const Form& form);
 std::span<const SlotRule> slots_of(const Form& form);
+bool slot_is_type(const SlotRule& slot);
+/// The modifiers a slot lists; types of a mixed slot are left out.
+std::vector<Tok> tokens_of(const SlotRule& slot);
 
 TypeKind kind_of(Type type);
 Type sreg_type(SReg sreg);
@@ -90,8 +96,8 @@ bool find_tok(std::string_view name, Tok& out);
 bool find_type(std::string_view name, Type& out);
 bool find_sreg(std::string_view name, SReg& out);
 
-/// Matches an opcode text without ".unified"-like suffixes of operands; modifiers in any order, as
-/// ptxas takes them. errors: an empty string means success, else the message.
+/// Matches an opcode text; modifiers in any order, as ptxas takes them, types in text order.
+/// errors: an empty string means success, else the message.
 std::string match_opcode(std::string_view text, Opcode& out);
 
 /// The state space a memory instruction names; Space::none means generic. ".shared::cluster" is

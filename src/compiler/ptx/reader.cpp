@@ -1,0 +1,334 @@
+// Declarations and initialisers, as both parsers need them. Sizes are checked before anything is
+// allocated: an array of 2^60 bytes is an error, an initialiser may touch at most 256 MiB.
+// No shared state; one thread per Reader.
+#include "compiler/ptx/reader.h"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <cstring>
+
+namespace limen::ptx {
+
+bool Reader::fail_at(uint32_t line, uint32_t column, const std::string& what, Code code) {
+  if (!error_)
+    error_ = std::make_unique<Error>(
+        Error{code, fmt::format("line {}, column {}: {}", line, column, what), {}});
+  return false;
+}
+
+bool Reader::unexpected(std::string_view what) {
+  return fail(fmt::format("unexpected '{}', expected {}", cur_.token_here(), what));
+}
+
+bool Reader::expect(char c) {
+  if (cur_.eat(c)) return true;
+  return unexpected(fmt::format("'{}'", c));
+}
+
+bool Reader::integer(uint64_t& out, uint64_t limit) {
+  cur_.skip();
+  const uint32_t line = cur_.line(), column = cur_.column();
+  const std::string token = cur_.token_here();
+  std::string why;
+  if (cur_.integer(out, limit, why)) return true;
+  return fail_at(line, column, fmt::format("{}, found '{}'", why, token));
+}
+
+bool Reader::string(std::string_view& out) {
+  cur_.skip();
+  return cur_.string(out) || unexpected("a string");
+}
+
+bool Reader::type(Type& out) {
+  const std::string_view word = cur_.peek_dotted();
+  if (word.empty()) return unexpected("a type");
+  if (!find_type(word, out)) return fail(fmt::format("unknown type '.{}'", word));
+  cur_.dotted();
+  return true;
+}
+
+bool Reader::alignment(uint32_t& out) {
+  uint64_t value;
+  cur_.skip();
+  const uint32_t line = cur_.line(), column = cur_.column();
+  if (!integer(value, 1u << 20)) return false;
+  if (!std::has_single_bit(value))
+    return fail_at(line, column, fmt::format("alignment {} is not a power of two", value));
+  out = static_cast<uint32_t>(value);
+  return true;
+}
+
+bool Reader::dimensions(Declaration& d) {
+  while (cur_.eat('[')) {
+    if (d.dims.size() == max_dimensions) return fail("array has too many dimensions");
+    if (cur_.eat(']')) {
+      if (!d.dims.empty()) return fail("only the first dimension of an array may be empty");
+      d.unsized = true;
+      d.dims.push_back(0);
+      continue;
+    }
+    uint64_t n;
+    if (!integer(n, max_variable_bytes)) return false;
+    // A zero-sized array is legal for parameters of no bytes; it is an empty object elsewhere.
+    d.dims.push_back(n);
+    if (!expect(']')) return false;
+  }
+  return true;
+}
+
+bool Reader::total_bytes(Declaration& d) {
+  uint64_t bytes = uint64_t{size_of(d.type)} * d.vector;
+  for (uint64_t n : d.dims)
+    if (__builtin_mul_overflow(bytes, n, &bytes) || bytes > max_variable_bytes)
+      return fail(fmt::format("array '{}' is larger than {} bytes", d.name, max_variable_bytes));
+  d.bytes = bytes;
+  return true;
+}
+
+bool Reader::declaration(Declaration& d, bool may_omit_name) {
+  cur_.skip();
+  d.line = cur_.line();
+  bool typed = false;
+  for (;;) {
+    const std::string_view word = cur_.peek_dotted();
+    if (word == "align") {
+      cur_.dotted();
+      if (!alignment(d.align)) return false;
+    } else if (word == "v2" || word == "v4" || word == "v8") {
+      cur_.dotted();
+      d.vector = static_cast<uint8_t>(word[1] - '0');
+    } else if (!typed) {
+      if (!type(d.type)) return false;
+      typed = true;
+    } else if (word == "ptr") {
+      cur_.dotted();
+      for (;;) {
+        const std::string_view next = cur_.peek_dotted();
+        uint32_t ignored;
+        if (next == "global" || next == "const" || next == "local" || next == "shared") {
+          cur_.dotted();
+        } else if (next == "align") {
+          cur_.dotted();
+          if (!alignment(ignored)) return false;
+        } else {
+          break;
+        }
+      }
+    } else {
+      break;
+    }
+  }
+  cur_.skip();
+  d.name = cur_.name();
+  if (d.name.empty() && !may_omit_name) return unexpected("a name");
+  if (!dimensions(d) || !total_bytes(d)) return false;
+  const size_t natural = size_of(d.type) * d.vector;
+  if (!d.align) d.align = static_cast<uint32_t>(std::bit_ceil(natural));
+  return true;
+}
+
+bool Reader::one_param(Param& out, bool is_entry) {
+  cur_.skip();
+  const std::string_view space = cur_.peek_dotted();
+  if (space != "param" && !(space == "reg" && !is_entry)) return unexpected("'.param'");
+  cur_.dotted();
+  out.space = space == "reg" ? Space::reg : Space::param;
+  Declaration d;
+  if (!declaration(d, true)) return false;
+  if (out.space == Space::reg && !d.dims.empty()) return fail("a register parameter is no array");
+  if (out.space == Space::param && d.type == Type::pred)
+    return fail("a .param variable cannot have type .pred");
+  if (d.bytes > max_param_bytes)
+    return fail(fmt::format("parameter '{}' is larger than {} bytes", d.name, max_param_bytes));
+  out.name = std::string(d.name);
+  out.type = d.type;
+  out.align = d.align;
+  out.bytes = d.bytes;
+  return true;
+}
+
+bool Reader::params(std::vector<Param>& out, bool is_entry) {
+  if (!expect('(')) return false;
+  if (cur_.eat(')')) return true;
+  do {
+    if (out.size() == max_params) return fail(fmt::format("more than {} parameters", max_params));
+    Param p;
+    if (!one_param(p, is_entry)) return false;
+    for (const Param& q : out)
+      if (is_entry && q.name == p.name) return fail(fmt::format("duplicate parameter '{}'", p.name));
+    out.push_back(std::move(p));
+  } while (cur_.eat(','));
+  return expect(')');
+}
+
+bool Reader::write_number(Init& init, uint64_t offset, const Number& number) {
+  const Type t = init.d.type;
+  const size_t size = size_of(t);
+  uint64_t bits = number.bits;
+  if (t == Type::f32) {
+    if (number.kind == Number::Kind::f64)
+      bits = std::bit_cast<uint32_t>(static_cast<float>(std::bit_cast<double>(bits)));
+    else if (number.kind == Number::Kind::integer)
+      bits = std::bit_cast<uint32_t>(static_cast<float>(static_cast<int64_t>(bits)));
+  } else if (t == Type::f64) {
+    if (number.kind == Number::Kind::f32)
+      bits = std::bit_cast<uint64_t>(
+          static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(bits))));
+    else if (number.kind == Number::Kind::integer)
+      bits = std::bit_cast<uint64_t>(static_cast<double>(static_cast<int64_t>(bits)));
+  } else if (number.kind != Number::Kind::integer) {
+    const bool same_bits = kind_of(t) == TypeKind::bits &&
+                           size == (number.kind == Number::Kind::f32 ? 4u : 8u);
+    if (!same_bits)
+      return fail(fmt::format("floating-point initialiser for type .{}", name(t)));
+  }
+  std::vector<uint8_t>& bytes = init.v.init;
+  if (bytes.size() < offset + size) bytes.resize(offset + size);
+  std::memcpy(bytes.data() + offset, &bits, std::min<size_t>(size, 8));
+  return true;
+}
+
+bool Reader::write_symbol(Init& init, uint64_t offset, uint8_t shift) {
+  Reloc reloc;
+  reloc.offset = offset;
+  reloc.bytes = static_cast<uint8_t>(size_of(init.d.type));
+  reloc.shift = shift;
+  cur_.skip();
+  const uint32_t line = cur_.line(), column = cur_.column();
+  std::string_view symbol = cur_.name();
+  if (symbol == "generic" && cur_.peek() == '(') {
+    reloc.generic = true;
+    cur_.advance();
+    cur_.skip();
+    symbol = cur_.name();
+    if (!expect(')')) return false;
+  }
+  if (symbol.empty()) return unexpected("a symbol");
+  const TypeKind kind = kind_of(init.d.type);
+  if (kind == TypeKind::float_ || kind == TypeKind::packed || reloc.bytes > 8)
+    return fail(fmt::format("address of '{}' cannot initialise type .{}", symbol,
+                            name(init.d.type)));
+  const char next = cur_.peek();
+  if (next == '+' || next == '-') {
+    if (next == '+') cur_.advance();
+    Number n;
+    std::string why;
+    if (!cur_.constant(n, why)) return fail(why);
+    if (n.kind != Number::Kind::integer) return fail("offset must be an integer");
+    reloc.addend = static_cast<int64_t>(n.bits);
+  }
+  std::vector<uint8_t>& bytes = init.v.init;
+  if (bytes.size() < offset + reloc.bytes) bytes.resize(offset + reloc.bytes);
+  init.v.relocs.push_back(reloc);
+  init.pending.push_back({init.variable, init.v.relocs.size() - 1, symbol, line, column});
+  return true;
+}
+
+bool Reader::scalar(Init& init, uint64_t offset) {
+  if (offset + size_of(init.d.type) > max_initialised_bytes)
+    return fail(fmt::format("initialiser reaches past {} bytes", max_initialised_bytes));
+  const char c = cur_.peek();
+  if (is_char(c, char_name_start) && !cur_.eat_word("WARP_SZ")) {
+    // mask(0xff00, symbol) and 0xff00(symbol) are two spellings of one thing.
+    const char* start = cur_.at();
+    const uint32_t line = cur_.line();
+    if (cur_.name() == "mask" && cur_.eat('(')) {
+      uint64_t mask;
+      if (!integer(mask, UINT64_MAX) || !expect(',')) return false;
+      const int shift = mask ? std::countr_zero(mask) : 0;
+      if (!mask || mask >> shift != 0xff) return fail("mask must select one byte");
+      return write_symbol(init, offset, static_cast<uint8_t>(shift)) && expect(')');
+    }
+    cur_.move_to(start, line);
+    return write_symbol(init, offset, 0);
+  }
+  Number number;
+  std::string why;
+  if (is_char(c, char_name_start)) {
+    number.bits = 32;  // WARP_SZ, taken above
+  } else if (!cur_.constant(number, why)) {
+    return fail(fmt::format("{}, found '{}'", why, cur_.token_here()));
+  }
+  if (cur_.peek() == '(') {
+    const int shift = number.bits ? std::countr_zero(number.bits) : 0;
+    if (number.kind != Number::Kind::integer || number.bits >> shift != 0xff || shift % 8 ||
+        size_of(init.d.type) != 1)
+      return fail("mask must select one byte of an 8-bit element");
+    cur_.advance();
+    return write_symbol(init, offset, static_cast<uint8_t>(shift)) && expect(')');
+  }
+  return write_number(init, offset, number);
+}
+
+/// One { } level; `limit` bytes are available at `base` (0: unsized). `used` tells the bytes taken.
+bool Reader::aggregate(Init& init, size_t level, uint64_t base, uint64_t limit, uint64_t& used) {
+  if (!expect('{')) return false;
+  uint64_t stride = size_of(init.d.type);
+  const size_t levels = init.d.dims.size() + (init.d.vector > 1);
+  if (level + 1 < levels) {
+    stride *= init.d.vector;
+    for (size_t i = level + 1; i < init.d.dims.size(); ++i) stride *= init.d.dims[i];
+  }
+  const uint64_t element = size_of(init.d.type);
+  used = 0;
+  if (cur_.eat('}')) return true;
+  do {
+    const bool nested = cur_.peek() == '{';
+    if (nested && level + 1 >= levels) return fail("initialiser has too many nested braces");
+    if (nested) used = (used + stride - 1) / std::max<uint64_t>(stride, 1) * stride;
+    if (limit && used + (nested ? stride : element) > limit)
+      return fail(fmt::format("too many initialisers for '{}'", init.d.name));
+    if (nested) {
+      uint64_t inner;
+      if (!aggregate(init, level + 1, base + used, stride, inner)) return false;
+      used += stride;
+    } else {
+      if (!scalar(init, base + used)) return false;
+      used += element;
+    }
+  } while (cur_.eat(','));
+  return expect('}');
+}
+
+bool Reader::initialiser(Variable& v, Declaration& d, Index variable,
+                         std::vector<PendingSymbol>& pending) {
+  if (kind_of(d.type) == TypeKind::opaque) return sampler_initialiser();
+  Init init{v, d, variable, pending};
+  const bool scalar_type = d.dims.empty() && d.vector == 1;
+  if (scalar_type) {
+    const bool braces = cur_.eat('{');
+    if (!scalar(init, 0)) return false;
+    return !braces || expect('}');
+  }
+  uint64_t used = 0;
+  if (!d.unsized && !d.bytes) return fail(fmt::format("'{}' has no bytes to initialise", d.name));
+  if (!aggregate(init, 0, 0, d.bytes, used)) return false;
+  if (d.unsized) {
+    uint64_t stride = uint64_t{size_of(d.type)} * d.vector;
+    for (size_t i = 1; i < d.dims.size(); ++i) stride *= d.dims[i];
+    if (!stride) return fail(fmt::format("'{}' has no bytes to initialise", d.name));
+    d.dims[0] = (used + stride - 1) / stride;
+    d.unsized = false;
+    if (!total_bytes(d)) return false;
+    v.bytes = d.bytes;
+  }
+  return true;
+}
+
+/// `{ filter_mode = nearest, addr_mode_0 = wrap, ... }` of texture, sampler and surface variables.
+bool Reader::sampler_initialiser() {
+  if (!expect('{')) return false;
+  if (cur_.eat('}')) return true;
+  do {
+    cur_.skip();
+    if (cur_.name().empty()) return unexpected("an attribute name");
+    if (!expect('=')) return false;
+    uint64_t ignored;
+    if (is_char(cur_.peek(), char_name_start)) cur_.name();
+    else if (!integer(ignored, UINT32_MAX)) return false;
+  } while (cur_.eat(','));
+  return expect('}');
+}
+
+}  // namespace limen::ptx
