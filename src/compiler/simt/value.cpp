@@ -117,6 +117,11 @@ Lowering::Slot& Lowering::slot(Index r) {
 Val Lowering::read_reg(Index r) {
   Slot& s = slot(r);
   const Shape& shape = plan_.shapes[r];
+  if (shape.uniform() && shape.low == shape.high && s.value->getAllocatedType()->isIntegerTy() &&
+      !s.value->getAllocatedType()->isIntegerTy(1)) {
+    // The analysis used the constant; the rules of lower_integer.cpp need to see it too.
+    return Val::scalar(ConstantInt::get(s.value->getAllocatedType(), static_cast<uint64_t>(shape.low), true));
+  }
   Value* v = b_.CreateLoad(s.value->getAllocatedType(), s.value);
   if (shape.varying()) return Val::vector(v);
   Val r2 = Val::scalar(v);

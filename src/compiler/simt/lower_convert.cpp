@@ -1,0 +1,258 @@
+// cvt in all pairs of integer and floating types, and mov with packing. Out-of-range and NaN results
+// are the device's: saturated, NaN to 0 (64-bit targets: the sign bit alone).
+#include <llvm/IR/IntrinsicInst.h>
+
+#include "compiler/simt/lower.h"
+
+namespace limen::simt {
+
+using namespace llvm;
+using kernel::RoundedOp;
+using ptx::Op;
+using ptx::Operand;
+using ptx::Tok;
+using PType = ptx::Type;
+
+namespace {
+bool half(PType t) { return t == PType::f16 || t == PType::bf16; }
+bool fp(PType t) { return t == PType::f32 || t == PType::f64 || half(t); }
+}  // namespace
+
+/// double to float: mode 0 nearest, 1 rz, 2 rm, 3 rp, 4 to odd. Exact by comparing back.
+Value* Lowering::narrow_directed(Value* d, int mode) {
+  llvm::Type* dt = d->getType();
+  const bool vecs = dt->isVectorTy();
+  llvm::Type* ft = vecs ? vec_type(b_.getFloatTy()) : b_.getFloatTy();
+  llvm::Type* it = vecs ? vec_type(b_.getInt32Ty()) : static_cast<llvm::Type*>(b_.getInt32Ty());
+  Value* f = b_.CreateFPTrunc(d, ft);
+  if (mode == 0) return f;
+  Value* back = b_.CreateFPExt(f, dt);
+  Value* u = b_.CreateBitCast(f, it);
+  Value* one = ConstantInt::get(it, 1);
+  Value* negative = b_.CreateICmpSLT(u, Constant::getNullValue(it));
+  // Steps of one unit: away from zero adds, towards zero subtracts (also from infinity).
+  Value* up = b_.CreateSelect(negative, b_.CreateSub(u, one), b_.CreateAdd(u, one));
+  Value* down = b_.CreateSelect(negative, b_.CreateAdd(u, one), b_.CreateSub(u, one));
+  Value* zero_f = b_.CreateICmpEQ(b_.CreateAnd(u, 0x7fffffff), Constant::getNullValue(it));
+  up = b_.CreateSelect(zero_f, one, up);
+  down = b_.CreateSelect(zero_f, ConstantInt::get(it, 0x80000001u), down);
+  Value* above = b_.CreateFCmpOGT(back, d);  // rounded up
+  Value* below = b_.CreateFCmpOLT(back, d);  // rounded down
+  Value* r = u;
+  Value* positive_d = b_.CreateFCmpOGT(d, ConstantFP::get(dt, 0.0));
+  if (mode == 2) r = b_.CreateSelect(above, down, u);
+  else if (mode == 3) r = b_.CreateSelect(below, up, u);
+  else if (mode == 1)
+    r = b_.CreateSelect(b_.CreateAnd(positive_d, above), down, b_.CreateSelect(b_.CreateAnd(b_.CreateNot(positive_d), below), up, u));
+  else {
+    // To odd: truncate, then set the last bit when something was lost.
+    Value* t = b_.CreateSelect(b_.CreateAnd(positive_d, above), down, b_.CreateSelect(b_.CreateAnd(b_.CreateNot(positive_d), below), up, u));
+    Value* inexact = b_.CreateOr(above, below);
+    r = b_.CreateSelect(inexact, b_.CreateOr(t, one), u);
+  }
+  return b_.CreateBitCast(r, ft);
+}
+
+Value* Lowering::round_to_integral(const Inst& inst, Value* v) {
+  if (inst.has(Tok::rni)) return b_.CreateUnaryIntrinsic(Intrinsic::roundeven, v);
+  if (inst.has(Tok::rzi)) return b_.CreateUnaryIntrinsic(Intrinsic::trunc, v);
+  if (inst.has(Tok::rmi)) return b_.CreateUnaryIntrinsic(Intrinsic::floor, v);
+  if (inst.has(Tok::rpi)) return b_.CreateUnaryIntrinsic(Intrinsic::ceil, v);
+  return v;
+}
+
+Value* Lowering::float_to_int(const Inst& inst, Value* v, PType to) {
+  v = round_to_integral(inst, v);
+  const unsigned n = static_cast<unsigned>(bits_of(to));
+  llvm::Type* it = int_type(n);
+  if (v->getType()->isVectorTy()) it = vec_type(it);
+  Value* r = b_.CreateIntrinsic(ptx::is_signed(to) ? Intrinsic::fptosi_sat : Intrinsic::fptoui_sat,
+                                {it, v->getType()}, {v});
+  if (n == 64) {
+    Value* nan = b_.CreateFCmpUNO(v, v);
+    r = b_.CreateSelect(nan, ConstantInt::get(it, uint64_t{1} << 63), r);
+  }
+  return r;
+}
+
+Value* Lowering::int_to_float(const Inst& inst, Value* v, PType from, PType to) {
+  const int mode = round_mode(inst);
+  const bool vecs = v->getType()->isVectorTy();
+  const bool sg = ptx::is_signed(from);
+  auto ty = [&](llvm::Type* t) { return vecs ? vec_type(t) : t; };
+  auto convert = [&](llvm::Type* t) { return sg ? b_.CreateSIToFP(v, ty(t)) : b_.CreateUIToFP(v, ty(t)); };
+  const bool small = bits_of(from) <= 32;
+  if (to == PType::f64) {
+    if (mode == 0 || small) return convert(b_.getDoubleTy());
+  } else if (to == PType::f32) {
+    if (mode == 0) return convert(b_.getFloatTy());
+    if (small) return narrow_directed(convert(b_.getDoubleTy()), mode);
+  } else {
+    // f16 and bf16: 32-bit integers are exact in double.
+    if (small && mode == 0) return float_to_half(convert(b_.getDoubleTy()), to == PType::bf16);
+    fail(inst, "conversion of this integer to half precision is not supported");
+    return Constant::getNullValue(ty(b_.getInt16Ty()));
+  }
+  // 64-bit integer, directed rounding: the nearest result, stepped where it lies on the wrong side.
+  // Compared exactly as integers through the helper, lane by lane.
+  llvm::Type* out = to == PType::f64 ? b_.getDoubleTy() : b_.getFloatTy();
+  auto* ft = FunctionType::get(out, {b_.getInt32Ty(), b_.getInt32Ty(), out, out, out}, false);
+  (void)ft;
+  fail(inst, "directed rounding of a 64-bit integer is not supported");
+  return Constant::getNullValue(ty(out));
+}
+
+void Lowering::lower_cvt_packed(const Inst& inst) {
+  const PType to = inst.type(0);
+  const bool bf16 = to == PType::bf16x2;
+  if ((to != PType::f16x2 && to != PType::bf16x2) || inst.type(1) != PType::f32 || inst.ops.size() != 3 ||
+      round_mode(inst) == 2 || round_mode(inst) == 3 || inst.has(Tok::rs))
+    return fail(inst, "this packed conversion is not supported");
+  Val a = read(inst.ops[1], PType::f32), b = read(inst.ops[2], PType::f32);
+  Val r = map({a, b}, [&](const std::vector<Value*>& v) -> Value* {
+    llvm::Type* i32 = b_.getInt32Ty();
+    if (v[0]->getType()->isVectorTy()) i32 = vec_type(i32);
+    auto one = [&](Value* x) {
+      if (round_mode(inst) == 1) fail(inst, "packed conversion with .rz is not supported");
+      Value* h = float_to_half(x, bf16);
+      if (inst.has(Tok::relu))
+        h = b_.CreateSelect(b_.CreateFCmpOLT(x, real(x, 0.0)), Constant::getNullValue(h->getType()), h);
+      if (inst.has(Tok::satfinite)) fail(inst, "packed conversion with .satfinite is not supported");
+      return b_.CreateZExt(h, i32);
+    };
+    // a goes to the upper half.
+    return b_.CreateOr(b_.CreateShl(one(v[0]), 16), one(v[1]));
+  });
+  write(inst.ops[0], r, PType::b32);
+}
+
+void Lowering::lower_cvt(const Inst& inst) {
+  const PType to = inst.type(0), from = inst.type(1);
+  if (to == PType::tf32) {
+    if (from != PType::f32 || inst.has(Tok::satfinite)) return fail(inst, "this conversion is not supported");
+    Val a = read(inst.ops[1], PType::b32);
+    Val r = map({a}, [&](const std::vector<Value*>& v) -> Value* {
+      // 10 mantissa bits stay; ties away from zero (.rna) or to even (.rn).
+      Value* u = v[0];
+      Value* mag = b_.CreateAnd(u, 0x7fffffff);
+      Value* special = b_.CreateICmpUGE(mag, ConstantInt::get(u->getType(), 0x7f800000));
+      Value* add = ConstantInt::get(u->getType(), 0x1000);
+      if (inst.has(Tok::rz)) add = Constant::getNullValue(u->getType());
+      else if (!inst.has(Tok::rna))
+        add = b_.CreateAdd(ConstantInt::get(u->getType(), 0xfff), b_.CreateAnd(b_.CreateLShr(u, 13), 1));
+      Value* r2 = b_.CreateAnd(b_.CreateAdd(u, add), ConstantInt::get(u->getType(), ~uint64_t{0x1fff}));
+      return b_.CreateSelect(special, u, r2);
+    });
+    return write(inst.ops[0], r, PType::b32);
+  }
+  if (to == PType::f16x2 || to == PType::bf16x2) return lower_cvt_packed(inst);
+  if (inst.type_count != 2 || !(fp(to) || ptx::is_int(to)) || !(fp(from) || ptx::is_int(from)))
+    return fail(inst, "conversion from ." + std::string(ptx::name(from)) + " to ." + std::string(ptx::name(to)) + " is not supported");
+  Val a = read(inst.ops[1], half(from) ? PType::b16 : from);
+  Val r = map({a}, [&](const std::vector<Value*>& in) -> Value* {
+    Value* v = in[0];
+    const bool vecs = v->getType()->isVectorTy();
+    auto ty = [&](llvm::Type* t) { return vecs ? vec_type(t) : t; };
+    if (ptx::is_int(from) && ptx::is_int(to)) {
+      const unsigned fb = static_cast<unsigned>(bits_of(from)), tb = static_cast<unsigned>(bits_of(to));
+      llvm::Type* out = ty(int_type(tb));
+      if (inst.has(Tok::sat)) {
+        llvm::Type* w = ty(int_type(128));
+        Value* x = ptx::is_signed(from) ? b_.CreateSExt(v, w) : b_.CreateZExt(v, w);
+        APInt lo = ptx::is_signed(to) ? APInt::getSignedMinValue(tb).sext(128) : APInt(128, 0);
+        APInt hi = ptx::is_signed(to) ? APInt::getSignedMaxValue(tb).sext(128) : APInt::getMaxValue(tb).zext(128);
+        x = b_.CreateBinaryIntrinsic(Intrinsic::smax, x, ConstantInt::get(w, lo));
+        x = b_.CreateBinaryIntrinsic(Intrinsic::smin, x, ConstantInt::get(w, hi));
+        return b_.CreateTrunc(x, out);
+      }
+      if (tb <= fb) return b_.CreateTrunc(v, out);
+      return ptx::is_signed(from) ? b_.CreateSExt(v, out) : b_.CreateZExt(v, out);
+    }
+    if (ptx::is_int(from)) {
+      Value* x = int_to_float(inst, v, from, to);
+      return half(to) ? x : saturate(inst, x);
+    }
+    if (half(from)) v = half_to_float(v, from == PType::bf16);
+    else v = flush(inst, v);
+    if (ptx::is_int(to)) return float_to_int(inst, v, to);
+    // float to float
+    const bool integral = inst.has(Tok::rni) || inst.has(Tok::rzi) || inst.has(Tok::rmi) || inst.has(Tok::rpi);
+    if (integral) v = round_to_integral(inst, v);
+    const int mode = round_mode(inst);
+    if (to == PType::f64) {
+      if (v->getType()->getScalarType()->isFloatTy()) v = b_.CreateFPExt(v, ty(b_.getDoubleTy()));
+      return saturate(inst, v);
+    }
+    if (to == PType::f32) {
+      if (v->getType()->getScalarType()->isDoubleTy()) v = narrow_directed(v, mode);
+      return flush(inst, saturate(inst, v));
+    }
+    if (mode) {
+      if (to == PType::bf16 && mode == 1 && v->getType()->getScalarType()->isFloatTy()) {
+        Value* nan = b_.CreateFCmpUNO(v, v);
+        Value* u = b_.CreateBitCast(v, ty(b_.getInt32Ty()));
+        Value* cut = b_.CreateTrunc(b_.CreateLShr(u, 16), ty(b_.getInt16Ty()));
+        return b_.CreateSelect(nan, ConstantInt::get(ty(b_.getInt16Ty()), 0x7fff), cut);
+      }
+      fail(inst, "directed rounding to half precision is not supported");
+    }
+    if (inst.has(Tok::sat)) v = saturate(inst, v);
+    Value* h = float_to_half(v, to == PType::bf16);
+    if (inst.has(Tok::relu))
+      h = b_.CreateSelect(b_.CreateFCmpOLT(v, real(v, 0.0)), Constant::getNullValue(h->getType()), h);
+    if (inst.has(Tok::satfinite)) fail(inst, "conversion with .satfinite is not supported");
+    return h;
+  });
+  // Results narrower than the register: sign- or zero-extended as the type says.
+  if (ptx::is_int(to) && inst.ops[0].kind == Operand::Kind::reg) {
+    const unsigned tb = static_cast<unsigned>(bits_of(to));
+    llvm::Type* rt = register_type(inst.ops[0].index);
+    const unsigned rb = rt->getPrimitiveSizeInBits();
+    if (rb > tb && ptx::is_signed(to)) {
+      llvm::Type* wide = int_type(rb);
+      r = map({r}, [&](const std::vector<Value*>& v) {
+        return b_.CreateSExt(v[0], v[0]->getType()->isVectorTy() ? vec_type(wide) : wide);
+      });
+    }
+  }
+  write(inst.ops[0], r, half(to) ? PType::b16 : to);
+}
+
+/// mov: plain, packing {a,b} into a wider register, unpacking one into {a,b}.
+void Lowering::lower_mov(const Inst& inst) {
+  const PType t = inst.type();
+  const Operand& d = inst.ops[0];
+  const Operand& s = inst.ops[1];
+  if (s.kind == Operand::Kind::vector) {
+    const unsigned parts = static_cast<unsigned>(s.elems.size());
+    const unsigned n = static_cast<unsigned>(bits_of(t)), each = n / parts;
+    std::vector<Val> args;
+    for (const Operand& e : s.elems) args.push_back(read_int(e, each));
+    Val r = map(args, [&](const std::vector<Value*>& v) -> Value* {
+      llvm::Type* w = int_type(n);
+      if (v[0]->getType()->isVectorTy()) w = vec_type(w);
+      Value* out = Constant::getNullValue(w);
+      for (unsigned i = 0; i < parts; ++i) out = b_.CreateOr(out, b_.CreateShl(b_.CreateZExt(v[i], w), uint64_t{i} * each));
+      return out;
+    });
+    return write(d, r, t);
+  }
+  if (d.kind == Operand::Kind::vector) {
+    const unsigned parts = static_cast<unsigned>(d.elems.size());
+    const unsigned n = static_cast<unsigned>(bits_of(t)), each = n / parts;
+    Val a = cast(read(s, t), int_type(n));
+    for (unsigned i = 0; i < parts; ++i) {
+      if (d.elems[i].kind == Operand::Kind::sink) continue;
+      Val r = map({a}, [&](const std::vector<Value*>& v) -> Value* {
+        llvm::Type* w = int_type(each);
+        if (v[0]->getType()->isVectorTy()) w = vec_type(w);
+        return b_.CreateTrunc(b_.CreateLShr(v[0], uint64_t{i} * each), w);
+      });
+      write(d.elems[i], r, PType::b32);
+    }
+    return;
+  }
+  write(d, read(s, t), t);
+}
+
+}  // namespace limen::simt

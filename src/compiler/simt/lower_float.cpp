@@ -1,0 +1,384 @@
+// f32, f64 and half arithmetic. What the instruction writes (rounding, .ftz, .sat) is honoured
+// exactly; nothing is contracted or reassociated. Approximations are in lower_math.cpp.
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/IntrinsicsX86.h>
+
+#include "compiler/simt/lower.h"
+
+namespace limen::simt {
+
+using namespace llvm;
+using kernel::RoundedOp;
+using ptx::Op;
+using ptx::Operand;
+using ptx::Tok;
+using PType = ptx::Type;
+
+Value* Lowering::real(Value* v, double c) { return ConstantFP::get(v->getType(), c); }
+
+Value* Lowering::intrinsic(unsigned id, std::vector<Value*> args) {
+  return b_.CreateIntrinsic(static_cast<Intrinsic::ID>(id), {args[0]->getType()}, args);
+}
+
+/// Subnormal f32 to a zero of the same sign, where the instruction says .ftz.
+Value* Lowering::flush(const Inst& inst, Value* v) {
+  if (!inst.has(Tok::ftz) || unit_.flush_by_mxcsr) return v;
+  if (!v->getType()->getScalarType()->isFloatTy()) return v;
+  Value* a = b_.CreateUnaryIntrinsic(Intrinsic::fabs, v);
+  Value* tiny = b_.CreateFCmpOLT(a, real(v, 0x1p-126));
+  Value* zero = b_.CreateBinaryIntrinsic(Intrinsic::copysign, real(v, 0.0), v);
+  return b_.CreateSelect(tiny, zero, v);
+}
+
+int Lowering::round_mode(const Inst& inst) const {
+  if (inst.has(Tok::rz)) return 1;
+  if (inst.has(Tok::rm)) return 2;
+  if (inst.has(Tok::rp)) return 3;
+  return 0;
+}
+
+Value* Lowering::saturate(const Inst& inst, Value* v) {
+  if (!inst.has(Tok::sat)) return v;
+  // [0, 1]; NaN becomes +0.
+  Value* low = b_.CreateSelect(b_.CreateFCmpOGT(v, real(v, 0.0)), v, real(v, 0.0));
+  return b_.CreateSelect(b_.CreateFCmpOLT(low, real(v, 1.0)), low, real(v, 1.0));
+}
+
+/// An operation with a rounding mode other than to nearest: AVX-512 has it in the instruction; others
+/// go lane by lane through the engine's helper, which switches the rounding mode.
+Value* Lowering::rounded(const Inst& inst, RoundedOp op, std::vector<Value*> args) {
+  const int mode = round_mode(inst);
+  llvm::Type* t = args[0]->getType();
+  const bool f32 = t->getScalarType()->isFloatTy();
+  const unsigned lanes = f32 ? 16 : 8;
+  const bool direct = op == RoundedOp::add || op == RoundedOp::mul || op == RoundedOp::fma ||
+                      op == RoundedOp::div || op == RoundedOp::sqrt;
+  if (unit_.target.avx512 && direct) {
+    Intrinsic::ID id;
+    switch (op) {
+      case RoundedOp::add: id = f32 ? Intrinsic::x86_avx512_add_ps_512 : Intrinsic::x86_avx512_add_pd_512; break;
+      case RoundedOp::mul: id = f32 ? Intrinsic::x86_avx512_mul_ps_512 : Intrinsic::x86_avx512_mul_pd_512; break;
+      case RoundedOp::div: id = f32 ? Intrinsic::x86_avx512_div_ps_512 : Intrinsic::x86_avx512_div_pd_512; break;
+      case RoundedOp::sqrt: id = f32 ? Intrinsic::x86_avx512_sqrt_ps_512 : Intrinsic::x86_avx512_sqrt_pd_512; break;
+      default: id = f32 ? Intrinsic::x86_avx512_vfmadd_ps_512 : Intrinsic::x86_avx512_vfmadd_pd_512; break;
+    }
+    const unsigned n = t->isVectorTy() ? width() : 1;
+    auto* chunk = FixedVectorType::get(t->getScalarType(), lanes);
+    std::vector<Value*> parts;
+    for (unsigned at = 0; at < n; at += lanes) {
+      std::vector<Value*> in;
+      for (Value* a : args) {
+        Value* v = a;
+        if (!t->isVectorTy()) {
+          v = b_.CreateVectorSplat(lanes, a);
+        } else {
+          std::vector<int> index;
+          for (unsigned i = 0; i < lanes; ++i) index.push_back(static_cast<int>(at + i < n ? at + i : at));
+          v = b_.CreateShuffleVector(a, index);
+        }
+        in.push_back(v);
+      }
+      in.push_back(b_.getInt32(8 | (mode == 1 ? 3 : mode == 2 ? 1 : mode == 3 ? 2 : 0)));
+      parts.push_back(b_.CreateIntrinsic(id, {}, in));
+    }
+    (void)chunk;
+    if (!t->isVectorTy()) return b_.CreateExtractElement(parts[0], uint64_t{0});
+    Value* r = parts[0];
+    for (size_t i = 1; i < parts.size(); ++i) {
+      std::vector<int> index;
+      unsigned have = lanes * static_cast<unsigned>(i);
+      Value* wide = b_.CreateShuffleVector(parts[i], [&] {
+        std::vector<int> m;
+        for (unsigned k = 0; k < have; ++k) m.push_back(k < lanes ? static_cast<int>(k) : -1);
+        return m;
+      }());
+      for (unsigned k = 0; k < have + lanes; ++k) index.push_back(static_cast<int>(k));
+      if (have > lanes) {
+        for (unsigned k = 0; k < lanes; ++k) index[have + k] = static_cast<int>(have + k);
+      }
+      r = b_.CreateShuffleVector(r, wide, index);
+    }
+    if (n < lanes) {
+      std::vector<int> index;
+      for (unsigned k = 0; k < n; ++k) index.push_back(static_cast<int>(k));
+      r = b_.CreateShuffleVector(r, index);
+    }
+    return r;
+  }
+  llvm::Type* s = t->getScalarType();
+  auto* ft = FunctionType::get(s, {b_.getInt32Ty(), b_.getInt32Ty(), s, s, s}, false);
+  Value* fn = runtime(f32 ? offsetof(kernel::Runtime, rounded_f32) : offsetof(kernel::Runtime, rounded_f64));
+  auto one = [&](std::vector<Value*> in) {
+    while (in.size() < 3) in.push_back(ConstantFP::get(s, 0.0));
+    return b_.CreateCall(ft, fn, {b_.getInt32(static_cast<uint32_t>(op)), b_.getInt32(static_cast<uint32_t>(mode)), in[0], in[1], in[2]});
+  };
+  if (!t->isVectorTy()) return one(args);
+  Value* r = PoisonValue::get(t);
+  for (unsigned i = 0; i < width(); ++i) {
+    std::vector<Value*> in;
+    for (Value* a : args) in.push_back(b_.CreateExtractElement(a, uint64_t{i}));
+    r = b_.CreateInsertElement(r, one(in), uint64_t{i});
+  }
+  return r;
+}
+
+/// PTX min/max: a NaN loses against a number, -0 is less than +0; with .NaN a NaN wins (canonical).
+Value* Lowering::min_max(const Inst& inst, Value* a, Value* b, bool is_max) {
+  llvm::Type* t = a->getType();
+  llvm::Type* it = int_type(t->getScalarSizeInBits());
+  if (t->isVectorTy()) it = vec_type(it);
+  Value* less = is_max ? b_.CreateFCmpOGT(a, b) : b_.CreateFCmpOLT(a, b);
+  Value* r = b_.CreateSelect(less, a, b);
+  Value* ia = b_.CreateBitCast(a, it);
+  Value* ib = b_.CreateBitCast(b, it);
+  Value* zero = b_.CreateBitCast(is_max ? b_.CreateAnd(ia, ib) : b_.CreateOr(ia, ib), t);
+  r = b_.CreateSelect(b_.CreateFCmpOEQ(a, b), zero, r);
+  Value* a_nan = b_.CreateFCmpUNO(a, a);
+  Value* b_nan = b_.CreateFCmpUNO(b, b);
+  if (inst.has(Tok::NaN)) {
+    uint64_t canonical = t->getScalarType()->isFloatTy() ? 0x7fffffffu : 0x7fffffffffffffffu;
+    Value* nan = b_.CreateBitCast(ConstantInt::get(it, canonical), t);
+    return b_.CreateSelect(b_.CreateOr(a_nan, b_nan), nan, r);
+  }
+  // less is false with a NaN, so r is b: right when a is the NaN.
+  return b_.CreateSelect(b_nan, a, r);
+}
+
+Value* Lowering::half_to_float(Value* v, bool bf16) {
+  llvm::Type* f = b_.getFloatTy();
+  llvm::Type* i32 = b_.getInt32Ty();
+  llvm::Type* half = llvm::Type::getHalfTy(llvm_);
+  if (v->getType()->isVectorTy()) f = vec_type(f), i32 = vec_type(i32), half = vec_type(half);
+  if (bf16) return b_.CreateBitCast(b_.CreateShl(b_.CreateZExt(v, i32), 16), f);
+  return b_.CreateFPExt(b_.CreateBitCast(v, half), f);
+}
+
+/// float or double to f16/bf16 bits, to nearest even; NaN is canonical 0x7fff.
+Value* Lowering::float_to_half(Value* v, bool bf16) {
+  llvm::Type* i16 = b_.getInt16Ty();
+  llvm::Type* half = llvm::Type::getHalfTy(llvm_);
+  llvm::Type* i32 = b_.getInt32Ty();
+  const bool vecs = v->getType()->isVectorTy();
+  if (vecs) i16 = vec_type(i16), half = vec_type(half), i32 = vec_type(i32);
+  Value* nan = b_.CreateFCmpUNO(v, v);
+  Value* bits16;
+  if (bf16) {
+    if (v->getType()->getScalarType()->isDoubleTy()) {
+      // Round to odd in f32 first, so that the second rounding is the only one.
+      v = narrow_directed(v, 4);
+    }
+    Value* u = b_.CreateBitCast(v, i32);
+    Value* lsb = b_.CreateAnd(b_.CreateLShr(u, 16), 1);
+    Value* r = b_.CreateAdd(u, b_.CreateAdd(lsb, ConstantInt::get(i32, 0x7fff)));
+    bits16 = b_.CreateTrunc(b_.CreateLShr(r, 16), i16);
+  } else {
+    if (v->getType()->getScalarType()->isDoubleTy()) v = narrow_directed(v, 4);
+    bits16 = b_.CreateBitCast(b_.CreateFPTrunc(v, half), i16);
+  }
+  return b_.CreateSelect(nan, ConstantInt::get(i16, 0x7fff), bits16);
+}
+
+/// Arithmetic on f16, bf16 and their packed pairs: exact in f32 (fma: in f64), rounded once.
+void Lowering::lower_half(const Inst& inst) {
+  PType t = inst.op == Op::set ? inst.type(1) : inst.type();
+  const bool packed = t == PType::f16x2 || t == PType::bf16x2;
+  const bool bf16 = t == PType::bf16 || t == PType::bf16x2;
+  std::vector<Val> args;
+  size_t count = inst.ops.size();
+  for (size_t i = 1; i < count; ++i)
+    args.push_back(inst.op == Op::setp && i == 3 ? read(inst.ops[i], PType::pred) : read(inst.ops[i], packed ? PType::b32 : PType::b16));
+  std::vector<Value*> predicates;
+  auto one = [&](const std::vector<Value*>& in) -> Value* {
+    llvm::Type* i16 = in[0]->getType();
+    std::vector<Value*> f;
+    for (Value* v : in)
+      if (v->getType() == i16) f.push_back(half_to_float(v, bf16));
+    llvm::Type* d = b_.getDoubleTy();
+    if (i16->isVectorTy()) d = vec_type(d);
+    auto wide = [&](Value* v) { return b_.CreateFPExt(v, d); };
+    Value* r = nullptr;
+    auto done = [&](Value* v) {
+      if (inst.has(Tok::sat)) v = saturate(inst, v);
+      Value* h = float_to_half(v, bf16);
+      if (inst.has(Tok::relu)) {
+        Value* neg = b_.CreateFCmpOLT(v, real(v, 0.0));
+        h = b_.CreateSelect(neg, Constant::getNullValue(h->getType()), h);
+      }
+      if (inst.has(Tok::ftz)) {
+        Value* tiny = b_.CreateICmpULT(b_.CreateAnd(h, 0x7fff), ConstantInt::get(h->getType(), bf16 ? 0x80 : 0x400));
+        h = b_.CreateSelect(tiny, b_.CreateAnd(h, 0x8000), h);
+      }
+      return h;
+    };
+    switch (inst.op) {
+      case Op::add: r = done(b_.CreateFAdd(f[0], f[1])); break;
+      case Op::sub: r = done(b_.CreateFSub(f[0], f[1])); break;
+      case Op::mul: r = done(b_.CreateFMul(f[0], f[1])); break;
+      case Op::fma: {
+        // bf16 products and sums need more than f64 in the far corners; rounding to odd covers them.
+        Value* p = b_.CreateFMul(wide(f[0]), wide(f[1]));
+        r = done(b_.CreateFAdd(p, wide(f[2])));
+        break;
+      }
+      case Op::neg: r = b_.CreateXor(in[0], 0x8000); break;
+      case Op::abs: r = b_.CreateAnd(in[0], 0x7fff); break;
+      case Op::min:
+      case Op::max: r = done(min_max(inst, f[0], f[1], inst.op == Op::max)); break;
+      case Op::ex2: r = done(ex2(f[0])); break;
+      case Op::tanh: r = done(tanh(f[0])); break;
+      default:
+        fail(inst, "half-precision '" + std::string(ptx::name(inst.op)) + "' is not supported");
+        r = in[0];
+    }
+    return r;
+  };
+  if (inst.op == Op::set || inst.op == Op::setp) {
+    const PType dt = inst.op == Op::set ? inst.type(0) : PType::pred;
+    bool uniform = true;
+    for (const Val& v : args) uniform &= v.uniform();
+    auto parts = [&](const Val& v, unsigned i) -> Value* {
+      Value* x = uniform ? v.base : vec(v);
+      llvm::Type* i16 = b_.getInt16Ty();
+      if (!uniform) i16 = vec_type(i16);
+      return half_to_float(b_.CreateTrunc(b_.CreateLShr(x, 16 * i), i16), bf16);
+    };
+    auto wrap = [&](Value* v) { return uniform ? Val::scalar(v) : Val::vector(v); };
+    Value* p[2];
+    for (unsigned i = 0; i < 2; ++i) p[i] = compare(inst, PType::f32, parts(args[0], i), parts(args[1], i));
+    if (inst.op == Op::setp) {
+      if (inst.ops[0].kind == Operand::Kind::pair) {
+        write(inst.ops[0].elems[0], wrap(p[0]), dt);
+        write(inst.ops[0].elems[1], wrap(p[1]), dt);
+      } else {
+        fail(inst, "packed setp needs a pair of predicates");
+      }
+      return;
+    }
+    llvm::Type* i32 = uniform ? static_cast<llvm::Type*>(b_.getInt32Ty()) : vec_type(b_.getInt32Ty());
+    Value* out = Constant::getNullValue(i32);
+    for (unsigned i = 0; i < 2; ++i) {
+      uint64_t yes = dt == PType::f16x2 ? 0x3c00 : dt == PType::bf16x2 ? 0x3f80 : 0xffff;
+      out = b_.CreateOr(out, b_.CreateSelect(p[i], ConstantInt::get(i32, yes << (16 * i)), Constant::getNullValue(i32)));
+    }
+    return write(inst.ops[0], wrap(out), PType::b32);
+  }
+  Val r = map(args, [&](const std::vector<Value*>& v) -> Value* {
+    if (!packed) return one(v);
+    llvm::Type* i32 = v[0]->getType();
+    llvm::Type* i16 = b_.getInt16Ty();
+    if (i32->isVectorTy()) i16 = vec_type(i16);
+    Value* out = Constant::getNullValue(i32);
+    for (unsigned i = 0; i < 2; ++i) {
+      std::vector<Value*> in;
+      for (Value* x : v) in.push_back(b_.CreateTrunc(b_.CreateLShr(x, 16 * i), i16));
+      out = b_.CreateOr(out, b_.CreateShl(b_.CreateZExt(one(in), i32), 16 * i));
+    }
+    return out;
+  });
+  write(inst.ops[0], r, packed ? PType::b32 : PType::b16);
+}
+
+bool Lowering::lower_float(const Inst& inst) {
+  if (!inst.type_count) return false;
+  const PType t = inst.type();
+  if (t == PType::f16 || t == PType::f16x2 || t == PType::bf16 || t == PType::bf16x2) {
+    switch (inst.op) {
+      case Op::add:
+      case Op::sub:
+      case Op::mul:
+      case Op::fma:
+      case Op::neg:
+      case Op::abs:
+      case Op::min:
+      case Op::max:
+      case Op::ex2:
+      case Op::tanh:
+        return lower_half(inst), true;
+      default:
+        return false;
+    }
+  }
+  if (t != PType::f32 && t != PType::f64) return false;
+  const int mode = round_mode(inst);
+  std::vector<Val> args;
+  for (size_t i = 1; i < inst.ops.size(); ++i) args.push_back(read(inst.ops[i], t));
+  auto emit = [&](const std::function<Value*(std::vector<Value*>)>& f) {
+    Val r = map(args, [&](const std::vector<Value*>& in) -> Value* {
+      std::vector<Value*> v;
+      for (Value* x : in) v.push_back(flush(inst, x));
+      return flush(inst, saturate(inst, f(v)));
+    });
+    write(inst.ops[0], r, t);
+    return true;
+  };
+  switch (inst.op) {
+    case Op::add:
+      return emit([&](auto v) { return mode ? rounded(inst, RoundedOp::add, {v[0], v[1]}) : b_.CreateFAdd(v[0], v[1]); });
+    case Op::sub:
+      return emit([&](auto v) { return mode ? rounded(inst, RoundedOp::add, {v[0], b_.CreateFNeg(v[1])}) : b_.CreateFSub(v[0], v[1]); });
+    case Op::mul:
+      return emit([&](auto v) { return mode ? rounded(inst, RoundedOp::mul, {v[0], v[1]}) : b_.CreateFMul(v[0], v[1]); });
+    case Op::fma:
+    case Op::mad:
+      return emit([&](auto v) -> Value* {
+        if (mode) return rounded(inst, RoundedOp::fma, {v[0], v[1], v[2]});
+        return b_.CreateIntrinsic(Intrinsic::fma, {v[0]->getType()}, {v[0], v[1], v[2]});
+      });
+    case Op::div:
+      return emit([&](auto v) { return mode ? rounded(inst, RoundedOp::div, {v[0], v[1]}) : b_.CreateFDiv(v[0], v[1]); });
+    case Op::rcp:
+      return emit([&](auto v) { return mode ? rounded(inst, RoundedOp::div, {real(v[0], 1.0), v[0]}) : b_.CreateFDiv(real(v[0], 1.0), v[0]); });
+    case Op::sqrt:
+      return emit([&](auto v) { return mode ? rounded(inst, RoundedOp::sqrt, {v[0]}) : b_.CreateUnaryIntrinsic(Intrinsic::sqrt, v[0]); });
+    case Op::rsqrt:
+      return emit([&](auto v) { return b_.CreateFDiv(real(v[0], 1.0), b_.CreateUnaryIntrinsic(Intrinsic::sqrt, v[0])); });
+    case Op::neg:
+      return emit([&](auto v) { return b_.CreateFNeg(v[0]); });
+    case Op::abs:
+      return emit([&](auto v) { return b_.CreateUnaryIntrinsic(Intrinsic::fabs, v[0]); });
+    case Op::copysign:
+      // copysign d, a, b: sign of a, magnitude of b.
+      return emit([&](auto v) { return b_.CreateBinaryIntrinsic(Intrinsic::copysign, v[1], v[0]); });
+    case Op::min:
+    case Op::max:
+      return emit([&](auto v) {
+        Value* r = min_max(inst, v[0], v[1], inst.op == Op::max);
+        if (v.size() > 2) r = min_max(inst, r, v[2], inst.op == Op::max);
+        if (inst.has(Tok::abs)) fail(inst, "min/max with .abs is not supported");
+        if (inst.has(Tok::xorsign)) fail(inst, "min/max with .xorsign is not supported");
+        return r;
+      });
+    case Op::ex2:
+      return emit([&](auto v) { return ex2(v[0]); });
+    case Op::lg2:
+      return emit([&](auto v) { return lg2(v[0]); });
+    case Op::sin:
+      return emit([&](auto v) { return sin_cos(v[0], false); });
+    case Op::cos:
+      return emit([&](auto v) { return sin_cos(v[0], true); });
+    case Op::tanh:
+      return emit([&](auto v) { return tanh(v[0]); });
+    case Op::testp: {
+      Val r = map(args, [&](const std::vector<Value*>& v) -> Value* {
+        Value* a = b_.CreateUnaryIntrinsic(Intrinsic::fabs, v[0]);
+        Value* inf = ConstantFP::getInfinity(v[0]->getType());
+        Value* min = real(v[0], t == PType::f32 ? 0x1p-126 : 0x1p-1022);
+        if (inst.has(Tok::finite)) return b_.CreateFCmpOLT(a, inf);
+        if (inst.has(Tok::infinite)) return b_.CreateFCmpOEQ(a, inf);
+        if (inst.has(Tok::number)) return b_.CreateFCmpORD(a, a);
+        if (inst.has(Tok::notanumber)) return b_.CreateFCmpUNO(a, a);
+        Value* normal = b_.CreateAnd(b_.CreateFCmpOGE(a, min), b_.CreateFCmpOLT(a, inf));
+        // PTX counts zero as normal, not as subnormal (PTX ISA 9.0, 9.7.3.2).
+        Value* zero = b_.CreateFCmpOEQ(a, real(a, 0.0));
+        if (inst.has(Tok::normal)) return b_.CreateOr(normal, zero);
+        return b_.CreateAnd(b_.CreateFCmpOLT(a, min), b_.CreateFCmpOGT(a, real(a, 0.0)));
+      });
+      write(inst.ops[0], r, PType::pred);
+      return true;
+    }
+    default:
+      return false;
+  }
+}
+
+}  // namespace limen::simt
