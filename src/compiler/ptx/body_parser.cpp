@@ -169,7 +169,7 @@ bool BodyParser::registers() {
     s.line = line;
     if (cur_.eat('<')) {
       uint64_t count;
-      if (!integer(count, max_range) || !expect('>')) return false;
+      if (!range_count(count) || !expect('>')) return false;
       s.kind = Symbol::Kind::range;
       s.index = static_cast<uint32_t>(ranges_.size());
       s.level = level_;
@@ -185,6 +185,16 @@ bool BodyParser::registers() {
     }
   } while (cur_.eat(','));
   return expect(';');
+}
+
+/// The n of `%r<n>`: a plain literal, since '>' would read as an operator.
+bool BodyParser::range_count(uint64_t& out) {
+  Number n;
+  cur_.skip();
+  if (!cur_.literal(n) || n.kind != Number::Kind::integer || n.bits > max_range)
+    return unexpected(fmt::format("a count up to {}", max_range));
+  out = n.bits;
+  return true;
 }
 
 bool BodyParser::local_variables(Space space, Linkage linkage) {

@@ -31,6 +31,7 @@ class BodyParser : public Reader {
   bool statement();
   bool directive();
   bool registers();
+  bool range_count(uint64_t& out);
   bool local_variables(Space space, Linkage linkage);
   bool location();
   bool labelled(std::string_view name, uint32_t line, uint32_t column);

@@ -146,7 +146,7 @@ bool ModuleParser::section_item() {
     cur_.skip();
     Number ignored;
     std::string why;
-    const std::string_view symbol = cur_.name();
+    const std::string_view symbol = cur_.raw() == '.' ? cur_.dotted() : cur_.name();
     if (symbol.empty()) {
       if (!cur_.constant(ignored, why)) return fail(why);
     } else if (cur_.eat('+')) {
