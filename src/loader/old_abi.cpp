@@ -67,7 +67,7 @@ CUresult old_cuGetProcAddress(const char* symbol, void** function, int version, 
 }
 
 CUresult old_cuDeviceTotalMem(unsigned int* bytes, CUdevice device) {
-  if (!bytes) return CUDA_ERROR_INVALID_VALUE;
+  if (!bytes) return active_table()->cuDeviceTotalMem(nullptr, device);
   size_t total = 0;
   CUresult result = active_table()->cuDeviceTotalMem(&total, device);
   constexpr size_t largest = std::numeric_limits<unsigned int>::max();
@@ -142,7 +142,7 @@ CUresult old_cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node,
 
 CUresult old_cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphNode* error_node,
                                CUgraphExecUpdateResult* result) {
-  if (!error_node || !result) return CUDA_ERROR_INVALID_VALUE;
+  if (!error_node || !result) return active_table()->cuGraphExecUpdate(exec, graph, nullptr);
   CUgraphExecUpdateResultInfo info{};
   CUresult code = active_table()->cuGraphExecUpdate(exec, graph, &info);
   *error_node = info.errorNode;
