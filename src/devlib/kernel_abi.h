@@ -34,6 +34,7 @@ enum class Fault : uint32_t {
   lanes_apart = 8,          ///< a `.sync` whose member lanes are not together: wrong strategy
   deadlock = 9,             ///< no fiber can progress
   invalid_address_space = 10,  ///< 717
+  out_of_resources = 11,       ///< 701: no memory for stacks, local or shared memory of a block
 };
 
 struct BlockContext;
@@ -72,10 +73,16 @@ struct Runtime {
   void (*nanosleep)(BlockContext*, WarpContext*, uint32_t nanoseconds);
   uint64_t (*globaltimer)();  ///< nanoseconds
   /// One float32/float64 operation with a rounding mode that has no direct machine form.
-  /// op: see RoundedOp; mode: 1 rz, 2 rm, 3 rp (0 rn).
+  /// op: see RoundedOp; mode: 1 rz, 2 rm, 3 rp (0 rn). 64-bit sources are handed over as bit patterns:
+  /// rounded_f32 takes the low half of from_s64, from_u64 and from_f64 in a, the high half in b;
+  /// rounded_f64 takes all 64 bits of from_s64 and from_u64 in a. f32 NaN results are 0x7fffffff.
   float (*rounded_f32)(uint32_t op, uint32_t mode, float a, float b, float c);
   double (*rounded_f64)(uint32_t op, uint32_t mode, double a, double b, double c);
-  void* reserved[16];
+  /// Prints one failing lane's assertion message and returns: a warp reports all its failing lanes
+  /// with it, then calls assertfail or fault. Same parameters as assertfail.
+  void (*assert_note)(BlockContext*, uint32_t thread_linear, uint64_t message, uint64_t file,
+                      uint32_t line, uint64_t function, uint64_t char_size);
+  void* reserved[15];
 };
 
 enum class RoundedOp : uint32_t { add, mul, fma, div, rcp, sqrt, from_s64, from_u64, from_f64 };

@@ -2,6 +2,7 @@
 // contexts or streams: drivers/cpu hands it code and a launch record, and is called back at the end.
 // Blocks are handed out in increasing linear order, so a block may wait for an earlier one.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -57,6 +58,7 @@ struct GridSpec {
 struct PoolOptions {
   uint32_t threads = 0;    ///< 0: one per usable core (affinity mask and cgroup cpu.max honoured)
   bool pin = false;
+  size_t fiber_stack_bytes = 256 * 1024;  ///< stack of one warp (or lane) under the fiber strategies
 };
 
 /// Persistent workers. Thread-safe. Never destroyed (see docs/design: exit order).

@@ -1,0 +1,45 @@
+// Guarded anonymous memory; see arena.h.
+#include "engine/arena.h"
+
+#include <sys/mman.h>
+
+namespace limen::engine {
+namespace {
+constexpr size_t page_bytes = 4096;
+constexpr size_t guard_bytes = 64 * 1024;  // a kernel rarely strays farther from an array's end
+}  // namespace
+
+Arena::~Arena() { release(); }
+
+void Arena::release() {
+  if (base_ != nullptr) munmap(base_, capacity_ + 2 * guard_bytes);
+  base_ = nullptr;
+  capacity_ = 0;
+}
+
+uint8_t* Arena::get(size_t bytes, size_t alignment) {
+  const size_t need = (bytes + alignment - 1) & ~(alignment - 1);
+  if (base_ == nullptr || need > capacity_) {
+    size_t capacity = need < 2 * capacity_ ? 2 * capacity_ : need;
+    capacity = (capacity + page_bytes - 1) & ~(page_bytes - 1);
+    if (capacity == 0) capacity = page_bytes;
+    release();
+    void* memory = mmap(nullptr, capacity + 2 * guard_bytes, PROT_NONE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) return nullptr;
+    auto* base = static_cast<uint8_t*>(memory);
+    if (mprotect(base + guard_bytes, capacity, PROT_READ | PROT_WRITE) != 0) {
+      munmap(base, capacity + 2 * guard_bytes);
+      return nullptr;
+    }
+    base_ = base;
+    capacity_ = capacity;
+  }
+  return base_ + guard_bytes + capacity_ - need;
+}
+
+void Arena::trim(size_t keep_bytes) {
+  if (capacity_ > keep_bytes) release();
+}
+
+}  // namespace limen::engine

@@ -1,0 +1,481 @@
+// Residency, round-robin and services of the fiber strategies; see block_set.h.
+// docs/design/engine_fibers.md explains residency and progress.
+// Thread rule: as block_set.h.
+#include "engine/block_set.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "engine/mxcsr.h"
+#include "engine/scheduler.h"
+#include "engine/worker.h"
+
+namespace limen::engine {
+namespace {
+
+constexpr uint64_t slice_ns = 200'000;      // between looks at other work
+constexpr uint64_t fruitless_least = 64;    // yields in a row before a slice counts as stalled
+constexpr uint64_t admit_after_ns = 50'000; // spinning this long lets more blocks in
+constexpr uint32_t admit_batch_most = 16;
+
+bool wakes_later(const Fiber* a, const Fiber* b) { return a->wake_ns > b->wake_ns; }
+
+}  // namespace
+
+BlockSet::BlockSet(Worker& worker, size_t stack_bytes)
+    : worker_(worker), pool_(stack_bytes, &BlockSet::run_fiber) {}
+
+BlockSet::~BlockSet() {
+  for (auto& block : owned_)
+    for (Fiber* fiber : block->fibers) pool_.put(fiber);
+}
+
+void BlockSet::push(Fiber* fiber) {
+  fiber->next = nullptr;
+  (tail_ != nullptr ? tail_->next : head_) = fiber;
+  tail_ = fiber;
+  ++queued_;
+}
+
+Fiber* BlockSet::pop() {
+  Fiber* fiber = head_;
+  if (fiber == nullptr) return nullptr;
+  head_ = fiber->next;
+  if (head_ == nullptr) tail_ = nullptr;
+  --queued_;
+  return fiber;
+}
+
+bool BlockSet::is_joined(const GridRun* grid) const {
+  return std::any_of(joined_.begin(), joined_.end(),
+                     [&](const Joined& one) { return one.grid == grid; });
+}
+
+uint64_t BlockSet::next_wake_ns() const {
+  return sleepers_.empty() ? UINT64_MAX : sleepers_.front()->wake_ns;
+}
+
+// ---- Blocks ------------------------------------------------------------------------------------
+
+void BlockSet::join(GridRun& grid) {
+  joined_.push_back({&grid, 0, 1, now_ns()});
+  if (admit(joined_.back(), true)) return;
+  joined_.pop_back();
+  worker_.scheduler().leave(grid);
+}
+
+/// Takes one more block of the grid. `first`: the worker has none of it yet, so a lack of stacks is
+/// the grid's fault; later blocks are a bonus and just stay out.
+bool BlockSet::admit(Joined& joined, bool first) {
+  GridRun& grid = *joined.grid;
+  if (grid.resident.fetch_add(1) >= grid.resident_limit) {
+    grid.resident.fetch_sub(1);
+    return false;
+  }
+  uint64_t linear = 0;
+  const bool room = first || pool_.available() > 0 || pool_.reserve(1);
+  if (!room || grid.claim(1, linear) == 0) {
+    grid.resident.fetch_sub(1);
+    return false;
+  }
+  FiberBlock* block;
+  if (free_.empty()) {
+    owned_.push_back(std::make_unique<FiberBlock>());
+    block = owned_.back().get();
+  } else {
+    block = free_.back();
+    free_.pop_back();
+  }
+  ++resident_;
+  ++joined.blocks;
+  if (!start_block(*block, grid, linear)) block_over(*block);
+  return true;
+}
+
+/// Gives the block as many fibers as it needs, keeping those it has.
+bool BlockSet::fit_fibers(FiberBlock& block, uint32_t count) {
+  while (block.fibers.size() > count) {
+    pool_.put(block.fibers.back());
+    block.fibers.pop_back();
+  }
+  if (!pool_.reserve(count - block.fibers.size())) return false;
+  while (block.fibers.size() < count) block.fibers.push_back(pool_.take());
+  return true;
+}
+
+bool BlockSet::start_block(FiberBlock& block, GridRun& grid, uint64_t linear) {
+  const KernelCode& code = *grid.spec->code;
+  const kernel::KernelMeta& meta = code.meta;
+  block.worker = &worker_;
+  block.grid = &grid;
+  block_coordinates(grid.launch, linear, block.context.ctaid);
+  block.BlockRecord::fibers = true;
+  block.context.launch = &grid.launch;
+  block.context.block = static_cast<BlockRecord*>(&block);
+  block.context.worker = worker_.index();
+  block.context.slots = nullptr;
+  block.warp_fn = code.warp_fn;
+  block.mxcsr = mxcsr_default | (meta.flush_denormals != 0 ? mxcsr_flush : 0);
+  block.lanes = meta.strategy == kernel::Strategy::lane;
+  block.width = block.lanes ? 1 : std::max(1u, meta.width);
+  block.threads = grid.block_threads;
+  block.live = block.waiting = 0;
+  block.started_ns = now_ns();
+  const uint32_t count = (block.threads + block.width - 1) / block.width;
+  const size_t local_bytes = size_t{meta.local_frame_bytes} * count * block.width;
+  block.context.shared = block.shared.get(grid.launch.shared_bytes, 128);
+  block.context.local = block.local.get(local_bytes, 64);
+  const char* lack = nullptr;
+  if (block.threads > 1024 || count == 0)
+    lack = "blocks of 1 to 1024 threads";
+  else if (block.context.shared == nullptr || block.context.local == nullptr)
+    lack = "memory for a block";
+  else if (!fit_fibers(block, count))
+    lack = "fiber stacks (vm.max_map_count)";
+  if (lack != nullptr) {
+    worker_.pending = {true, kernel::Fault::out_of_resources, UINT32_MAX, 0, 0,
+                       fmt::format("no {}: {} fibers of {} bytes of stack, {} bytes of local memory",
+                                   lack, count, pool_.stack_bytes(), local_bytes)};
+    grid.record_fault(worker_.take_fault(block, block.context, nullptr));
+    return false;
+  }
+  block.barriers.start(block.threads);
+  if (block.lanes) {
+    block.warps.resize((block.threads + 31) / 32);
+    for (uint32_t warp = 0; warp < block.warps.size(); ++warp) {
+      const uint32_t lanes = std::min(32u, block.threads - warp * 32);
+      block.warps[warp].start(lanes == 32 ? ~0u : (1u << lanes) - 1);
+    }
+  }
+  block.live = count;
+  for (uint32_t i = 0; i < count; ++i) {
+    Fiber* fiber = block.fibers[i];
+    fiber->block = &block;
+    fiber->context.warp = block.lanes ? i / 32 : i;
+    fiber->context.lane = block.lanes ? i % 32 : 0;
+    fiber->context.fiber = fiber;
+    fiber->wait = Fiber::Wait::none;
+    fiber->snapshot = nullptr;
+    push(fiber);
+  }
+  return true;
+}
+
+/// The block has ended, was dropped or never began: goes on with the grid's next block if there is
+/// one, then counts this one as finished (which may complete the grid and call the driver).
+void BlockSet::block_over(FiberBlock& block) {
+  GridRun& grid = *block.grid;
+  const uint64_t now = now_ns();
+  fruitless_ = 0;
+  auto joined = std::find_if(joined_.begin(), joined_.end(),
+                             [&](const Joined& one) { return one.grid == &grid; });
+  joined->progress_ns = now;
+  uint64_t over = 1;
+  uint64_t linear = 0;
+  if (grid.cancelled()) {
+    over += grid.claim(grid.total, linear);
+  } else {
+    worker_.note_cost(grid, (now - block.started_ns) / std::max(1u, resident_), 1);
+    while (!worker_.scheduler().has_more_urgent(grid.priority) && grid.claim(1, linear) == 1) {
+      if (start_block(block, grid, linear)) {
+        worker_.finish_blocks(grid, over);
+        return;
+      }
+      ++over;  // the fault has cancelled the grid
+      over += grid.claim(grid.total, linear);
+    }
+  }
+  release_block(block);
+  grid.resident.fetch_sub(1);
+  const bool last_here = --joined->blocks == 0;
+  if (last_here) joined_.erase(joined);
+  worker_.finish_blocks(grid, over);
+  if (last_here) worker_.scheduler().leave(grid);
+}
+
+void BlockSet::release_block(FiberBlock& block) {
+  --resident_;
+  block.grid = nullptr;
+  constexpr size_t kept_local_bytes = 4 << 20;
+  block.local.trim(kept_local_bytes);
+  // The fibers go back so that blocks of other shapes can use them.
+  while (!block.fibers.empty()) {
+    pool_.put(block.fibers.back());
+    block.fibers.pop_back();
+  }
+  free_.push_back(&block);
+}
+
+/// Ends a block whose grid was cancelled: its fibers are forgotten wherever they stand.
+void BlockSet::drop_block(FiberBlock& block) {
+  Fiber* all = head_;
+  head_ = tail_ = nullptr;
+  queued_ = 0;
+  while (all != nullptr) {
+    Fiber* fiber = all;
+    all = all->next;
+    if (fiber->block != &block) push(fiber);
+  }
+  std::erase_if(sleepers_, [&](const Fiber* fiber) { return fiber->block == &block; });
+  std::make_heap(sleepers_.begin(), sleepers_.end(), wakes_later);
+  for (Fiber* fiber : block.fibers) pool_.reset(fiber);
+  block.live = block.waiting = 0;
+  block_over(block);
+}
+
+bool BlockSet::admit_more() {
+  const uint64_t now = now_ns();
+  bool any = false;
+  for (size_t i = 0; i < joined_.size(); ++i) {
+    if (now - joined_[i].progress_ns < admit_after_ns) continue;
+    joined_[i].progress_ns = now;
+    GridRun* grid = joined_[i].grid;
+    const uint32_t batch = joined_[i].batch;
+    joined_[i].batch = std::min(2 * batch, admit_batch_most);
+    for (uint32_t n = 0; n < batch; ++n) {
+      // A block that cannot start may end the grid here and so change the list.
+      if (i >= joined_.size() || joined_[i].grid != grid || !admit(joined_[i], false)) break;
+      any = true;
+    }
+  }
+  return any;
+}
+
+// ---- Running -----------------------------------------------------------------------------------
+
+/// On the fiber's stack. A fault of the kernel comes back through the mark.
+void BlockSet::run_fiber(Fiber* fiber) {
+  if (limen_engine_mark(&fiber->landing) == 0) {
+    FiberBlock& block = *fiber->block;
+    write_mxcsr(block.mxcsr);
+    KernelThread* thread = kernel_thread;
+    thread->in_kernel.store(true, std::memory_order_relaxed);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    block.warp_fn(&block.context, &fiber->context);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    thread->in_kernel.store(false, std::memory_order_relaxed);
+    fiber->event = FiberEvent::ended;
+  } else {
+    forget_frames_below(reinterpret_cast<uint64_t>(fiber->stack));
+    fiber->event = FiberEvent::faulted;
+  }
+}
+
+void BlockSet::wake_sleepers() {
+  const uint64_t now = now_ns();
+  while (!sleepers_.empty() && sleepers_.front()->wake_ns <= now) {
+    std::pop_heap(sleepers_.begin(), sleepers_.end(), wakes_later);
+    push(sleepers_.back());
+    sleepers_.pop_back();
+  }
+}
+
+BlockSet::Slice BlockSet::run_slice() {
+  const uint64_t start = now_ns();
+  fruitless_ = 0;
+  if (!sleepers_.empty()) wake_sleepers();
+  for (uint32_t resumes = 1;; ++resumes) {
+    Fiber* fiber = pop();
+    if (fiber == nullptr) {
+      if (resident_ == 0) return Slice::empty;
+      // Cancelled blocks must not sleep on.
+      for (size_t i = 0; i < sleepers_.size(); ++i)
+        if (sleepers_[i]->block->grid->cancelled()) {
+          drop_block(*sleepers_[i]->block);
+          break;
+        }
+      if (head_ != nullptr) continue;
+      return resident_ == 0 ? Slice::empty : Slice::sleeping;
+    }
+    FiberBlock& block = *fiber->block;
+    if (block.grid->cancelled()) {
+      drop_block(block);
+      continue;
+    }
+    pool_.resume(fiber);
+    handle(*fiber);
+    if ((resumes & 63) == 0) {
+      if (!sleepers_.empty()) wake_sleepers();
+      if (now_ns() - start > slice_ns) return resident_ == 0 ? Slice::empty : Slice::over;
+    }
+    if (fruitless_ >= fruitless_least && fruitless_ >= queued_) return Slice::stalled;
+  }
+}
+
+void BlockSet::handle(Fiber& fiber) {
+  FiberBlock& block = *fiber.block;
+  switch (fiber.event) {
+    case FiberEvent::yielded:
+      ++fruitless_;
+      push(&fiber);
+      break;
+    case FiberEvent::sleeping:
+      sleepers_.push_back(&fiber);
+      std::push_heap(sleepers_.begin(), sleepers_.end(), wakes_later);
+      break;
+    case FiberEvent::waiting:
+      fruitless_ = 0;
+      check_deadlock(block);
+      break;
+    case FiberEvent::ended:
+      fruitless_ = 0;
+      handle_end(fiber);
+      break;
+    case FiberEvent::faulted:
+      if (worker_.pending.set && worker_.pending.kind == kernel::Fault::none)
+        worker_.pending = {};
+      else
+        block.grid->record_fault(worker_.take_fault(block, block.context, &fiber));
+      drop_block(block);
+      break;
+  }
+}
+
+void BlockSet::handle_end(Fiber& fiber) {
+  FiberBlock& block = *fiber.block;
+  --block.live;
+  const uint32_t first = block.first_thread(fiber);
+  if (block.live == 0) {
+    block_over(block);
+    return;
+  }
+  for (uint32_t done = block.barriers.exit_threads(first, block.width); done != 0; done &= done - 1)
+    release_barrier(block, static_cast<uint32_t>(std::countr_zero(done)));
+  if (block.lanes) {
+    WarpExchange& warp = block.warps[fiber.context.warp];
+    warp.release(fiber.snapshot);
+    fiber.snapshot = nullptr;
+    met_.clear();
+    warp.exit_lane(fiber.context.lane, met_);
+    for (const Rendezvous& meeting : met_)
+      release_meeting(block, fiber.context.warp, meeting, nullptr);
+  }
+  check_deadlock(block);
+}
+
+void BlockSet::release_barrier(FiberBlock& block, uint32_t id) {
+  Barrier& barrier = block.barriers.at(id);
+  const uint32_t sum = barrier.predicates;
+  for (Fiber* waiter = barrier.waiters; waiter != nullptr;) {
+    Fiber* next = waiter->next;
+    waiter->result = sum;
+    waiter->wait = Fiber::Wait::none;
+    --block.waiting;
+    push(waiter);
+    waiter = next;
+  }
+  block.barriers.finish_phase(id);
+}
+
+void BlockSet::release_meeting(FiberBlock& block, uint32_t warp, const Rendezvous& meeting,
+                               Fiber* except) {
+  for (uint32_t lanes = meeting.arrived; lanes != 0; lanes &= lanes - 1) {
+    const uint32_t lane = static_cast<uint32_t>(std::countr_zero(lanes));
+    Fiber* fiber = block.fibers[warp * 32 + lane];
+    fiber->snapshot = meeting.snapshot;
+    if (fiber == except) continue;
+    fiber->wait = Fiber::Wait::none;
+    --block.waiting;
+    push(fiber);
+  }
+}
+
+void BlockSet::check_deadlock(FiberBlock& block) {
+  if (block.live == 0 || block.waiting != block.live) return;
+  worker_.pending = {true, kernel::Fault::deadlock, UINT32_MAX, 0, 0, describe_waits(block)};
+  block.grid->record_fault(worker_.take_fault(block, block.context, nullptr));
+  drop_block(block);
+}
+
+// ---- Services ----------------------------------------------------------------------------------
+
+uint32_t BlockSet::barrier(Fiber& self, uint32_t id, uint32_t threads, uint32_t mode,
+                           uint32_t predicates) {
+  FiberBlock& block = *self.block;
+  Barrier& barrier = block.barriers.at(id);
+  if (block.barriers.arrive(id, threads, block.first_thread(self), block.width, predicates)) {
+    const uint32_t sum = barrier.predicates;
+    release_barrier(block, id);
+    return sum;
+  }
+  if (mode == 1) return barrier.predicates;
+  self.next = nullptr;
+  (barrier.last_waiter != nullptr ? barrier.last_waiter->next : barrier.waiters) = &self;
+  barrier.last_waiter = &self;
+  self.wait = Fiber::Wait::barrier;
+  self.wait_id = id;
+  self.wait_count = threads;
+  ++block.waiting;
+  FiberPool::suspend(&self, FiberEvent::waiting);
+  return self.result;
+}
+
+const kernel::Exchange* BlockSet::exchange(Fiber& self, uint32_t member, uint32_t tag,
+                                           uint64_t value) {
+  FiberBlock& block = *self.block;
+  WarpExchange& warp = block.warps[self.context.warp];
+  warp.release(self.snapshot);
+  self.snapshot = nullptr;
+  const Rendezvous meeting = warp.arrive(self.context.lane, member, tag, value);
+  if (meeting.snapshot != nullptr) {
+    release_meeting(block, self.context.warp, meeting, &self);
+  } else {
+    self.wait = Fiber::Wait::exchange;
+    self.wait_id = tag;
+    self.wait_count = member;
+    ++block.waiting;
+    FiberPool::suspend(&self, FiberEvent::waiting);
+  }
+  return &self.snapshot->exchange;
+}
+
+void BlockSet::sleep(Fiber& self, uint64_t nanoseconds) {
+  constexpr uint64_t shortest_ns = 2000;  // below, a trip through the heap costs more
+  if (nanoseconds < shortest_ns) {
+    FiberPool::suspend(&self, FiberEvent::yielded);
+    return;
+  }
+  self.wake_ns = now_ns() + nanoseconds;
+  FiberPool::suspend(&self, FiberEvent::sleeping);
+}
+
+// ---- The deadlock report -----------------------------------------------------------------------
+
+std::string describe_waits(FiberBlock& block) {
+  constexpr int most_groups = 8;
+  std::string text;
+  int groups = 0;
+  for (size_t i = 0; i < block.fibers.size();) {
+    const Fiber& first = *block.fibers[i];
+    size_t end = i + 1;
+    const auto alike = [&](const Fiber& other) {
+      return other.wait == first.wait && other.wait_id == first.wait_id &&
+             other.wait_count == first.wait_count &&
+             (!block.lanes || other.context.warp == first.context.warp ||
+              first.wait != Fiber::Wait::exchange);
+    };
+    while (end < block.fibers.size() && alike(*block.fibers[end])) ++end;
+    const size_t begin = i;
+    i = end;
+    if (first.wait == Fiber::Wait::none) continue;
+    if (groups++ == most_groups) return text + "; and more";
+    if (!text.empty()) text += "; ";
+    const char* word = block.lanes ? "thread" : "warp";
+    text += end - begin == 1 ? fmt::format("{} {} waits", word, begin)
+                             : fmt::format("{}s {}-{} wait", word, begin, end - 1);
+    if (first.wait == Fiber::Wait::barrier) {
+      const Barrier& barrier = block.barriers.at(first.wait_id);
+      const uint32_t all = barrier.expected == 0 ? block.threads : barrier.expected;
+      const uint32_t here = barrier.expected == 0 ? barrier.covered : barrier.arrived;
+      text += fmt::format(" at barrier {} ({} of {} threads)", first.wait_id, here, all);
+    } else {
+      text += fmt::format(" in a warp-wide operation (kind {}, member mask {:#010x})",
+                          first.wait_id, first.wait_count);
+    }
+  }
+  return text.empty() ? "no fiber can run" : text;
+}
+
+}  // namespace limen::engine

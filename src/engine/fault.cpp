@@ -1,0 +1,240 @@
+// Fault handlers and landings; see fault.h. The handler rewrites the interrupted context so that
+// sigreturn continues at the landing: the signal mask and the alternate stack need no care then.
+// Chaining: each time a host handler is found in front of ours, the next *generation* of our entry
+// goes in front of it. A host handler that calls "the previous one" reaches an older generation,
+// whose own predecessor differs, so chains never loop.
+// Thread rule: install_mutex guards the tables; the handler reads entries written before it was
+// installed.
+#include "engine/fault.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <mutex>
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#define LIMEN_ENGINE_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#include <sanitizer/asan_interface.h>
+#define LIMEN_ENGINE_ASAN 1
+#endif
+#endif
+
+#if !defined(__x86_64__)
+#error "the engine's landings and fibers are written for x86-64"
+#endif
+
+// clang-format off
+asm(R"(
+  .text
+  .hidden limen_engine_mark
+  .globl limen_engine_mark
+  .type limen_engine_mark, @function
+limen_engine_mark:
+  movq %rbx, 0(%rdi)
+  movq %rbp, 8(%rdi)
+  movq %r12, 16(%rdi)
+  movq %r13, 24(%rdi)
+  movq %r14, 32(%rdi)
+  movq %r15, 40(%rdi)
+  leaq 8(%rsp), %rdx
+  movq %rdx, 48(%rdi)
+  movq (%rsp), %rdx
+  movq %rdx, 56(%rdi)
+  xorl %eax, %eax
+  ret
+  .size limen_engine_mark, .-limen_engine_mark
+
+  .hidden limen_engine_land
+  .globl limen_engine_land
+  .type limen_engine_land, @function
+limen_engine_land:
+  movq 0(%rdi), %rbx
+  movq 8(%rdi), %rbp
+  movq 16(%rdi), %r12
+  movq 24(%rdi), %r13
+  movq 32(%rdi), %r14
+  movq 40(%rdi), %r15
+  movq 48(%rdi), %rsp
+  movl $1, %eax
+  cld
+  jmpq *56(%rdi)
+  .size limen_engine_land, .-limen_engine_land
+)");
+// clang-format on
+
+namespace limen::engine {
+
+__thread KernelThread* kernel_thread __attribute__((tls_model("initial-exec"))) = nullptr;
+
+namespace {
+
+constexpr int claimed_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+constexpr int signal_count = 4;
+constexpr int generations = 8;
+constexpr size_t signal_stack_bytes = 128 * 1024;  // a chained sanitizer report needs about 64 KiB
+
+using Entry = void (*)(int, siginfo_t*, void*);
+struct sigaction previous_action[signal_count][generations];
+std::atomic<int> newest[signal_count] = {-1, -1, -1, -1};
+std::mutex install_mutex;
+thread_local void* signal_stack = nullptr;
+
+int index_of(int signal) {
+  for (int i = 0; i < signal_count; ++i)
+    if (claimed_signals[i] == signal) return i;
+  return 0;
+}
+
+bool claim(int signal, siginfo_t* info, void* context) {
+  KernelThread* thread = kernel_thread;
+  if (thread == nullptr || !thread->in_kernel.load(std::memory_order_relaxed)) return false;
+  if (info->si_code <= 0) return false;  // sent by kill, tgkill or sigqueue: not the kernel's doing
+  auto& registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
+  MachineFault& fault = thread->fault;
+  fault.signal = signal;
+  fault.code = info->si_code;
+  fault.address = reinterpret_cast<uint64_t>(info->si_addr);
+  // A non-canonical address reaches us as SI_KERNEL with address 0.
+  fault.address_known = info->si_code != SI_KERNEL;
+  fault.pc = static_cast<uint64_t>(registers[REG_RIP]);
+  const auto sp = static_cast<uint64_t>(registers[REG_RSP]);
+  const auto in_guard = [&](uint64_t at) {
+    return at >= thread->guard_begin && at < thread->guard_end;
+  };
+  fault.in_guard = signal == SIGSEGV && (in_guard(fault.address) || in_guard(sp));
+  thread->in_kernel.store(false, std::memory_order_relaxed);
+  const Landing& landing = *thread->landing;
+  registers[REG_RBX] = static_cast<greg_t>(landing.rbx);
+  registers[REG_RBP] = static_cast<greg_t>(landing.rbp);
+  registers[REG_R12] = static_cast<greg_t>(landing.r12);
+  registers[REG_R13] = static_cast<greg_t>(landing.r13);
+  registers[REG_R14] = static_cast<greg_t>(landing.r14);
+  registers[REG_R15] = static_cast<greg_t>(landing.r15);
+  registers[REG_RSP] = static_cast<greg_t>(landing.rsp);
+  registers[REG_RIP] = static_cast<greg_t>(landing.rip);
+  registers[REG_RAX] = 1;
+  constexpr greg_t direction_flag = 0x400, alignment_check = 0x40000;
+  registers[REG_EFL] &= ~(direction_flag | alignment_check);
+  return true;
+}
+
+/// Does what the kernel would have done had `action` been installed instead of ours.
+void chain(const struct sigaction& action, int signal, siginfo_t* info, void* context) {
+  const bool sent = info->si_code <= 0;
+  const bool plain = (action.sa_flags & SA_SIGINFO) == 0;
+  if (plain && action.sa_handler == SIG_IGN && sent) return;
+  if (plain && (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN)) {
+    // A synchronous fault happens again on return and then ends the process with the right core.
+    struct sigaction standard {};
+    standard.sa_handler = SIG_DFL;
+    sigaction(signal, &standard, nullptr);
+    if (sent) syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), signal);
+    return;
+  }
+  sigset_t mask = action.sa_mask, old;
+  sigaddset(&mask, signal);
+  pthread_sigmask(SIG_BLOCK, &mask, &old);
+  if ((action.sa_flags & SA_NODEFER) != 0) {
+    sigset_t own;
+    sigemptyset(&own);
+    sigaddset(&own, signal);
+    pthread_sigmask(SIG_UNBLOCK, &own, nullptr);
+  }
+  if (plain)
+    action.sa_handler(signal);
+  else
+    action.sa_sigaction(signal, info, context);
+  pthread_sigmask(SIG_SETMASK, &old, nullptr);
+}
+
+template <int generation>
+void entry(int signal, siginfo_t* info, void* context) {
+  if (claim(signal, info, context)) return;
+  chain(previous_action[index_of(signal)][generation], signal, info, context);
+}
+
+constexpr Entry entries[generations] = {entry<0>, entry<1>, entry<2>, entry<3>,
+                                        entry<4>, entry<5>, entry<6>, entry<7>};
+
+bool is_ours(const struct sigaction& action) {
+  if ((action.sa_flags & SA_SIGINFO) == 0) return false;
+  for (Entry one : entries)
+    if (action.sa_sigaction == one) return true;
+  return false;
+}
+
+bool same_handler(const struct sigaction& a, const struct sigaction& b) {
+  return ((a.sa_flags ^ b.sa_flags) & SA_SIGINFO) == 0 && a.sa_handler == b.sa_handler;
+}
+
+/// True when ours was in front already.
+bool install_one(int index) {
+  struct sigaction current;
+  if (sigaction(claimed_signals[index], nullptr, &current) != 0 || is_ours(current)) return true;
+  std::lock_guard hold(install_mutex);
+  if (sigaction(claimed_signals[index], nullptr, &current) != 0 || is_ours(current)) return true;
+  int top = newest[index].load();
+  const bool known = top >= 0 && same_handler(previous_action[index][top], current);
+  // Past the last generation the newest one is reused: a host that keeps stacking new handlers
+  // which each call their predecessor loses the middle of its chain, never our claim.
+  if (!known && top + 1 < generations) ++top;
+  previous_action[index][top] = current;
+  newest[index].store(top);
+  struct sigaction action {};
+  action.sa_sigaction = entries[top];
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
+  sigemptyset(&action.sa_mask);
+  sigaction(claimed_signals[index], &action, nullptr);
+  return false;
+}
+
+}  // namespace
+
+void install_fault_handlers(bool full) {
+  if (install_one(0) && !full) return;
+  for (int i = 1; i < signal_count; ++i) install_one(i);
+}
+
+void prepare_thread_signals() {
+  sigset_t mask;
+  sigfillset(&mask);
+  for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS})
+    sigdelset(&mask, signal);
+  pthread_sigmask(SIG_SETMASK, &mask, nullptr);
+  void* memory = mmap(nullptr, signal_stack_bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return;
+  stack_t stack{};
+  stack.ss_sp = memory;
+  stack.ss_size = signal_stack_bytes;
+  if (sigaltstack(&stack, nullptr) == 0)
+    signal_stack = memory;
+  else
+    munmap(memory, signal_stack_bytes);
+}
+
+void release_thread_signals() {
+  if (signal_stack == nullptr) return;
+  stack_t off{};
+  off.ss_flags = SS_DISABLE;
+  sigaltstack(&off, nullptr);
+  munmap(signal_stack, signal_stack_bytes);
+  signal_stack = nullptr;
+}
+
+void forget_frames_below([[maybe_unused]] uint64_t low) {
+#ifdef LIMEN_ENGINE_ASAN
+  const auto here = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
+  if (low != 0 && low < here)
+    __asan_unpoison_memory_region(reinterpret_cast<void*>(low), here - low);
+#endif
+}
+
+}  // namespace limen::engine

@@ -1,0 +1,112 @@
+// The record of one launch; see grid.h.
+#include "engine/grid.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "engine/services.h"
+
+namespace limen::engine {
+namespace {
+constexpr size_t text_flush_bytes = 64 * 1024;
+
+const char* kind_words(kernel::Fault kind) {
+  switch (kind) {
+    case kernel::Fault::none: return "no fault";
+    case kernel::Fault::illegal_address: return "illegal memory address";
+    case kernel::Fault::misaligned_address: return "misaligned address";
+    case kernel::Fault::trap: return "trap";
+    case kernel::Fault::assert_failed: return "assertion failed";
+    case kernel::Fault::stack_overflow: return "stack overflow";
+    case kernel::Fault::illegal_instruction: return "illegal instruction";
+    case kernel::Fault::invalid_pc: return "call of what is no function";
+    case kernel::Fault::lanes_apart: return "member lanes of a .sync instruction are not together";
+    case kernel::Fault::deadlock: return "deadlock";
+    case kernel::Fault::invalid_address_space: return "address outside its state space";
+    case kernel::Fault::out_of_resources: return "out of resources";
+  }
+  return "unknown fault";
+}
+}  // namespace
+
+void GridRun::start(std::unique_ptr<GridSpec> new_spec) {
+  spec = std::move(new_spec);
+  const kernel::KernelMeta& meta = spec->code->meta;
+  launch.params = spec->params.data();
+  launch.globals = spec->globals;
+  launch.runtime = &runtime_table;
+  std::copy(std::begin(spec->grid), std::end(spec->grid), launch.grid);
+  std::copy(std::begin(spec->block), std::end(spec->block), launch.block);
+  launch.dynamic_shared_bytes = spec->dynamic_shared_bytes;
+  launch.shared_bytes = meta.static_shared_bytes + spec->dynamic_shared_bytes;
+  launch.grid_id = spec->grid_id;
+  launch.sm_count = spec->sm_count;
+  launch.cancel = 0;
+  launch.launch = this;
+  total = uint64_t{spec->grid[0]} * spec->grid[1] * spec->grid[2];
+  block_threads = spec->block[0] * spec->block[1] * spec->block[2];
+  priority = spec->priority;
+  fibers = meta.strategy != kernel::Strategy::region;
+  if (fibers) {
+    const uint32_t per_sm = std::clamp(2048u / std::max(1u, block_threads), 1u, 32u);
+    const uint64_t limit = uint64_t{std::max(1u, spec->sm_count)} * per_sm;
+    const uint64_t blocks = spec->cooperative ? total : std::min(total, limit);
+    resident_limit = static_cast<uint32_t>(std::min<uint64_t>(blocks, UINT32_MAX));
+  }
+  next.store(0, std::memory_order_relaxed);
+  finished.store(0, std::memory_order_relaxed);
+  resident.store(0, std::memory_order_relaxed);
+}
+
+void GridRun::record_fault(FaultInfo info) {
+  fault_lock.lock();
+  if (fault.kind == kernel::Fault::none) fault = std::move(info);
+  fault_lock.unlock();
+  __atomic_store_n(&launch.cancel, 1u, __ATOMIC_RELEASE);
+}
+
+void GridRun::print(const char* data, size_t bytes) {
+  text_lock.lock();
+  text.append(data, bytes);
+  if (text.size() >= text_flush_bytes) {
+    if (spec->print) spec->print(text.data(), text.size());
+    text.clear();
+  }
+  text_lock.unlock();
+}
+
+void GridRun::flush_text() {
+  text_lock.lock();
+  if (!text.empty() && spec->print) spec->print(text.data(), text.size());
+  text.clear();
+  text_lock.unlock();
+}
+
+void block_coordinates(const kernel::LaunchContext& launch, uint64_t linear, uint32_t out[3]) {
+  out[0] = static_cast<uint32_t>(linear % launch.grid[0]);
+  const uint64_t rest = linear / launch.grid[0];
+  out[1] = static_cast<uint32_t>(rest % launch.grid[1]);
+  out[2] = static_cast<uint32_t>(rest / launch.grid[1]);
+}
+
+void thread_coordinates(const uint32_t block[3], uint32_t linear, uint32_t out[3]) {
+  out[0] = linear % block[0];
+  out[1] = linear / block[0] % block[1];
+  out[2] = linear / block[0] / block[1];
+}
+
+void describe_fault(FaultInfo& info, const std::string& kernel_name, const std::string& detail) {
+  std::string text = fmt::format("kernel {}: {}", kernel_name, kind_words(info.kind));
+  if (info.address != 0 && info.kind != kernel::Fault::deadlock)
+    text += fmt::format(" {:#x}", info.address);
+  if (!detail.empty()) text += fmt::format(" ({})", detail);
+  text += fmt::format(" in block ({},{},{})", info.ctaid[0], info.ctaid[1], info.ctaid[2]);
+  if (info.thread_known)
+    text += fmt::format(" thread ({},{},{})", info.thread[0], info.thread[1], info.thread[2]);
+  if (info.line != 0) text += fmt::format(" at PTX line {}", info.line);
+  info.message = std::move(text);
+}
+
+}  // namespace limen::engine

@@ -1,0 +1,81 @@
+// GridRun: the engine's record of one launch: its blocks as one counter, its first fault, its printf
+// text. Records are recycled by the scheduler.
+// Invariant: spec, code and launch may be touched only while holding an unfinished block of the grid
+// or before its last block is finished; the counters live until the last reference is gone.
+// Thread rule: atomics by any worker; joined, references, listed and links under Scheduler's lock.
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "devlib/kernel_abi.h"
+#include "engine/engine.h"
+#include "engine/lock.h"
+
+namespace limen::engine {
+
+class Worker;
+
+struct GridRun {
+  std::unique_ptr<GridSpec> spec;
+  kernel::LaunchContext launch{};
+  uint64_t total = 0;
+  uint32_t block_threads = 0;
+  int priority = 0;
+  bool fibers = false;            ///< fiber or lane strategy
+  uint32_t resident_limit = 0;    ///< blocks that may be resident over all workers
+  uint32_t cost_key = 0;
+
+  alignas(64) std::atomic<uint64_t> next{0};
+  alignas(64) std::atomic<uint64_t> finished{0};
+  std::atomic<uint32_t> resident{0};
+  std::atomic<uint32_t> block_cost{0};  ///< of one block in 1/16 ns; 0 unknown
+  std::atomic<uint32_t> desired{1};     ///< workers worth having on it
+
+  uint32_t joined = 0;
+  uint32_t references = 0;
+  bool listed = false;
+  GridRun* before = nullptr;
+  GridRun* after = nullptr;
+
+  AdaptiveMutex text_lock;
+  std::string text;
+
+  AdaptiveMutex fault_lock;
+  FaultInfo fault;
+
+  /// Prepares the record for `new_spec`; the scheduler's fields are left alone.
+  void start(std::unique_ptr<GridSpec> new_spec);
+
+  /// Takes up to `want` blocks; returns how many, the first in `begin`.
+  uint64_t claim(uint64_t want, uint64_t& begin) {
+    begin = next.fetch_add(want, std::memory_order_relaxed);
+    if (begin >= total) return 0;
+    return total - begin < want ? total - begin : want;
+  }
+  bool exhausted() const { return next.load(std::memory_order_relaxed) >= total; }
+  uint64_t unclaimed() const {
+    const uint64_t at = next.load(std::memory_order_relaxed);
+    return at >= total ? 0 : total - at;
+  }
+  bool cancelled() const { return __atomic_load_n(&launch.cancel, __ATOMIC_RELAXED) != 0; }
+
+  /// Keeps the first fault and cancels the blocks that have not begun.
+  void record_fault(FaultInfo info);
+
+  /// Appends printf text in order; hands it to the driver when much has gathered.
+  void print(const char* data, size_t bytes);
+  void flush_text();
+};
+
+/// Coordinates of block `linear` in `launch`.
+void block_coordinates(const kernel::LaunchContext& launch, uint64_t linear, uint32_t out[3]);
+
+/// Coordinates of thread `linear` in its block.
+void thread_coordinates(const uint32_t block[3], uint32_t linear, uint32_t out[3]);
+
+/// Completes `info.message` from its fields: kernel, what happened, block, thread, line.
+void describe_fault(FaultInfo& info, const std::string& kernel_name, const std::string& detail);
+
+}  // namespace limen::engine

@@ -1,0 +1,210 @@
+// Services for generated code; see services.h and devlib/kernel_abi.h.
+// Invariant: a service reads the kernel's memory only while it holds no lock and no C++ resource of
+// its own (buffers belong to the worker), because such a read may land the worker elsewhere.
+#include "engine/services.h"
+
+#include <fmt/format.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "engine/block_set.h"
+#include "engine/grid.h"
+#include "engine/printf.h"
+#include "engine/rounded.h"
+#include "engine/worker.h"
+
+namespace limen::engine {
+namespace {
+
+using kernel::BlockContext;
+using kernel::Fault;
+using kernel::WarpContext;
+
+BlockRecord& record_of(BlockContext* context) {
+  return *static_cast<BlockRecord*>(context->block);
+}
+
+[[noreturn]] void stop(BlockContext* context, PendingFault pending) {
+  Worker& worker = *record_of(context).worker;
+  pending.set = true;
+  worker.pending = std::move(pending);
+  worker.stop_kernel();
+}
+
+/// A fiber strategy's service needs its fiber; under the region strategy the compiler was wrong.
+Fiber& fiber_of(BlockContext* context, WarpContext* warp, const char* service) {
+  BlockRecord& record = record_of(context);
+  if (!record.fibers || warp == nullptr) {
+    PendingFault pending;
+    pending.kind = Fault::lanes_apart;
+    pending.detail = fmt::format("{} was called under the region strategy", service);
+    stop(context, std::move(pending));
+  }
+  return *static_cast<Fiber*>(warp->fiber);
+}
+
+[[noreturn]] void service_fault(BlockContext* context, uint32_t kind, uint32_t warp, uint32_t lane,
+                                uint32_t line, uint64_t address) {
+  const BlockRecord& record = record_of(context);
+  PendingFault pending;
+  pending.kind = kind == 0 || kind > static_cast<uint32_t>(Fault::out_of_resources)
+                     ? Fault::trap
+                     : static_cast<Fault>(kind);
+  const kernel::KernelMeta& meta = record.grid->spec->code->meta;
+  const bool lanes = meta.strategy == kernel::Strategy::lane;
+  const uint32_t width = lanes ? 32 : std::max(1u, meta.width);
+  if (warp != UINT32_MAX && lane < width) pending.thread = warp * width + lane;
+  pending.line = line;
+  pending.address = address;
+  stop(context, std::move(pending));
+}
+
+int32_t service_vprintf(BlockContext* context, uint64_t format, uint64_t args) {
+  BlockRecord& record = record_of(context);
+  std::string& text = record.worker->text;
+  text.clear();
+  const int32_t count = format_printf(text, reinterpret_cast<const char*>(format),
+                                      reinterpret_cast<const uint8_t*>(args));
+  if (!text.empty()) {
+    HostSection host;
+    record.grid->print(text.data(), text.size());
+  }
+  return count;
+}
+
+/// Appends a device string of characters `char_size` bytes wide; may fault while measuring.
+void append_device_string(std::string& out, uint64_t address, uint64_t char_size) {
+  if (address == 0) {
+    out += "(null)";
+    return;
+  }
+  constexpr size_t longest = 4096;
+  const auto* bytes = reinterpret_cast<const volatile uint8_t*>(address);
+  const uint64_t step = char_size == 2 || char_size == 4 ? char_size : 1;
+  for (size_t i = 0; i < longest && bytes[i * step] != 0; ++i)
+    out.push_back(static_cast<char>(bytes[i * step]));
+}
+
+void service_assert_note(BlockContext* context, uint32_t thread, uint64_t message, uint64_t file,
+                         uint32_t line, uint64_t function, uint64_t char_size) {
+  BlockRecord& record = record_of(context);
+  uint32_t at[3] = {0, 0, 0};
+  thread_coordinates(record.grid->launch.block, thread, at);
+  const uint32_t* block = context->ctaid;
+  std::string& text = record.worker->text;
+  text.clear();
+  append_device_string(text, file, char_size);
+  fmt::format_to(std::back_inserter(text), ":{}: ", line);
+  append_device_string(text, function, char_size);
+  fmt::format_to(std::back_inserter(text),
+                 ": block: [{},{},{}], thread: [{},{},{}] Assertion `", block[0], block[1], block[2],
+                 at[0], at[1], at[2]);
+  append_device_string(text, message, char_size);
+  text += "` failed.\n";
+  // Straight to the descriptor: one write a message keeps lines of several workers apart.
+  HostSection host;
+  for (size_t done = 0; done < text.size();) {
+    const ssize_t written = write(STDERR_FILENO, text.data() + done, text.size() - done);
+    if (written <= 0) break;
+    done += static_cast<size_t>(written);
+  }
+}
+
+void service_assertfail(BlockContext* context, uint32_t thread, uint64_t message, uint64_t file,
+                        uint32_t line, uint64_t function, uint64_t char_size) {
+  service_assert_note(context, thread, message, file, line, function, char_size);
+  PendingFault pending;
+  pending.kind = Fault::assert_failed;
+  pending.thread = thread;
+  stop(context, std::move(pending));
+}
+
+uint64_t service_malloc(BlockContext* context, uint64_t bytes) {
+  HostSection host;
+  const auto& allocate = record_of(context).grid->spec->device_malloc;
+  return allocate ? allocate(bytes) : 0;
+}
+
+void service_free(BlockContext* context, uint64_t address) {
+  if (address == 0) return;
+  {
+    HostSection host;
+    const auto& release = record_of(context).grid->spec->device_free;
+    if (release && release(address)) return;
+  }
+  PendingFault pending;
+  pending.kind = Fault::trap;
+  pending.address = address;
+  pending.detail = "free of what is no live block of the device heap";
+  stop(context, std::move(pending));
+}
+
+uint32_t service_barrier(BlockContext* context, WarpContext* warp, uint32_t id, uint32_t threads,
+                         uint32_t arriving, uint32_t mode, uint32_t predicates) {
+  Fiber& fiber = fiber_of(context, warp, "barrier");
+  if (id >= BarrierSet::count) {
+    PendingFault pending;
+    pending.kind = Fault::illegal_instruction;
+    pending.detail = fmt::format("barrier {} of {}", id, BarrierSet::count);
+    stop(context, std::move(pending));
+  }
+  return record_of(context).worker->blocks().barrier(fiber, id, threads, mode, predicates);
+}
+
+const kernel::Exchange* service_exchange(BlockContext* context, WarpContext* warp, uint32_t member,
+                                         uint32_t tag, uint64_t value) {
+  Fiber& fiber = fiber_of(context, warp, "exchange");
+  if (!fiber.block->lanes || (member >> fiber.context.lane & 1) == 0) {
+    PendingFault pending;
+    pending.kind = Fault::lanes_apart;
+    pending.detail = fmt::format("lane {} is not in its own member mask {:#010x}",
+                                 fiber.context.lane, member);
+    stop(context, std::move(pending));
+  }
+  return record_of(context).worker->blocks().exchange(fiber, member, tag, value);
+}
+
+/// Region strategy: the only chance to notice that the grid was cancelled.
+void leave_if_cancelled(BlockContext* context) {
+  if (record_of(context).grid->cancelled()) stop(context, PendingFault{});
+}
+
+void service_yield(BlockContext* context, WarpContext* warp) {
+  if (record_of(context).fibers && warp != nullptr)
+    FiberPool::suspend(static_cast<Fiber*>(warp->fiber), FiberEvent::yielded);
+  else
+    leave_if_cancelled(context);
+}
+
+void service_nanosleep(BlockContext* context, WarpContext* warp, uint32_t nanoseconds) {
+  // source: PTX ISA 9.0, "nanosleep": the duration is capped at 1 ms.
+  const uint32_t length = std::min(nanoseconds, 1'000'000u);
+  BlockRecord& record = record_of(context);
+  if (record.fibers && warp != nullptr) {
+    record.worker->blocks().sleep(*static_cast<Fiber*>(warp->fiber), length);
+    return;
+  }
+  leave_if_cancelled(context);
+  const timespec duration{0, static_cast<long>(length)};
+  if (length != 0) clock_nanosleep(CLOCK_MONOTONIC, 0, &duration, nullptr);
+}
+
+uint64_t service_globaltimer() {
+  timespec t;
+  clock_gettime(CLOCK_REALTIME, &t);
+  return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(t.tv_nsec);
+}
+
+}  // namespace
+
+const kernel::Runtime runtime_table = {
+    service_fault,       service_vprintf, service_assertfail, service_malloc,
+    service_free,        service_barrier, service_exchange,   service_yield,
+    service_nanosleep,   service_globaltimer,
+    rounded_f32,         rounded_f64,     service_assert_note,
+    {}};
+
+}  // namespace limen::engine

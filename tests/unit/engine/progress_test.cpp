@@ -1,0 +1,190 @@
+// Forward progress beyond the block: grid barriers, persistent kernels, mixed grids on few workers.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "support.h"
+
+namespace limen::engine::test {
+namespace {
+
+struct GridBarrier {
+  std::atomic<uint32_t> arrived{0};
+  std::atomic<uint32_t> bad{0};
+  uint32_t rounds = 5;
+};
+
+void meet_all_blocks(BlockContext* context, WarpContext* warp) {
+  auto* data = parameter<GridBarrier>(context);
+  const kernel::Runtime* runtime = context->launch->runtime;
+  const uint32_t blocks = context->launch->grid[0];
+  for (uint32_t round = 1; round <= data->rounds; ++round) {
+    runtime->barrier(context, warp, 0, 0, 32, 0, 0);
+    if (warp->warp == 0) {
+      data->arrived++;
+      while (data->arrived.load() < round * blocks) runtime->yield(context, warp);
+    }
+    runtime->barrier(context, warp, 0, 0, 32, 0, 0);
+    if (data->arrived.load() < round * blocks) data->bad++;
+  }
+}
+
+TEST(Progress, HandWrittenGridBarrier) {
+  for (uint32_t workers : {1u, 3u}) {
+    Pool pool({.threads = workers});
+    for (uint32_t blocks : {2u, 16u, 64u}) {
+      GridBarrier data;
+      auto spec = make_spec(fiber_code(meet_all_blocks), blocks, 256, &data);
+      spec->sm_count = 8;  // 8 x 2048/256 = 64 blocks resident
+      EXPECT_EQ(run(pool, std::move(spec)).kind, Fault::none);
+      EXPECT_EQ(data.bad, 0u);
+    }
+  }
+}
+
+TEST(Progress, CooperativeGridIsResidentWhole) {
+  Pool pool({.threads = 2});
+  GridBarrier data;
+  auto spec = make_spec(fiber_code(meet_all_blocks), 100, 64, &data);
+  spec->sm_count = 1;
+  spec->cooperative = true;
+  EXPECT_EQ(run(pool, std::move(spec)).kind, Fault::none);
+  EXPECT_EQ(data.bad, 0u);
+}
+
+TEST(Progress, LaneGridBarrier) {
+  Pool pool({.threads = 2});
+  GridBarrier data;
+  data.rounds = 2;
+  auto code = lane_code([](BlockContext* context, WarpContext* warp) {
+    auto* data = parameter<GridBarrier>(context);
+    const uint32_t all = context->launch->grid[0] * context->launch->block[0] * 2;
+    data->arrived++;
+    while (data->arrived.load() < all / 2) context->launch->runtime->yield(context, warp);
+    data->arrived++;
+    while (data->arrived.load() < all) context->launch->runtime->yield(context, warp);
+  });
+  EXPECT_EQ(run(pool, make_spec(code, 12, 64, &data)).kind, Fault::none);
+}
+
+struct Mailbox {
+  std::atomic<uint32_t> request{0};
+  std::atomic<uint32_t> reply{0};
+  std::atomic<bool> stop{false};
+};
+
+void serve_host(BlockContext* context, WarpContext* warp) {
+  auto* box = parameter<Mailbox>(context);
+  const kernel::Runtime* runtime = context->launch->runtime;
+  while (!box->stop) {
+    if (warp->warp == 0 && linear_block(context) == 0) {
+      const uint32_t request = box->request;
+      if (request != box->reply) box->reply = request;
+    }
+    runtime->yield(context, warp);
+  }
+}
+
+class Persistent : public ::testing::TestWithParam<uint32_t> {};
+
+TEST_P(Persistent, KernelFedByTheHostLetsOthersRun) {
+  Pool pool({.threads = GetParam()});
+  Mailbox box;
+  Completion persistent;
+  auto spec = make_spec(fiber_code(serve_host), 4, 64, &box);
+  spec->done = persistent.callback();
+  pool.submit(std::move(spec));
+  for (uint32_t i = 1; i <= 20; ++i) {
+    box.request = i;
+    while (box.reply != i) std::this_thread::yield();
+    // Other streams: a region grid, a fiber grid with barriers, a copy.
+    std::atomic<uint64_t> count{0};
+    auto region = region_code(
+        [](BlockContext* context) { (*parameter<std::atomic<uint64_t>>(context))++; });
+    EXPECT_EQ(run(pool, make_spec(region, 500, 32, &count)).kind, Fault::none);
+    auto fiber = fiber_code([](BlockContext* context, WarpContext* warp) {
+      context->launch->runtime->barrier(context, warp, 0, 0, 32, 0, 0);
+      (*parameter<std::atomic<uint64_t>>(context))++;
+    });
+    EXPECT_EQ(run(pool, make_spec(fiber, 10, 128, &count)).kind, Fault::none);
+    EXPECT_EQ(count, 540u);
+    Completion copy;
+    pool.submit_task([finished = copy.callback()] { finished({}); });
+    copy.wait();
+  }
+  EXPECT_EQ(persistent.arrived(), 0);
+  box.stop = true;
+  EXPECT_EQ(persistent.wait().kind, Fault::none);
+}
+
+INSTANTIATE_TEST_SUITE_P(Workers, Persistent, ::testing::Values(1u, 2u, 4u));
+
+TEST(Progress, PersistentKernelWithBarriersInItsLoop) {
+  Pool pool({.threads = 1});
+  Mailbox box;
+  auto code = fiber_code([](BlockContext* context, WarpContext* warp) {
+    auto* box = parameter<Mailbox>(context);
+    auto* stop = reinterpret_cast<volatile int*>(context->shared);
+    const kernel::Runtime* runtime = context->launch->runtime;
+    for (;;) {
+      if (warp->warp == 0) *stop = box->stop;
+      runtime->barrier(context, warp, 0, 0, 32, 0, 0);
+      if (*stop) return;
+      runtime->barrier(context, warp, 0, 0, 32, 0, 0);
+    }
+  });
+  code->meta.static_shared_bytes = 128;
+  Completion persistent;
+  auto spec = make_spec(code, 2, 128, &box);
+  spec->done = persistent.callback();
+  pool.submit(std::move(spec));
+  std::atomic<uint64_t> count{0};
+  auto region =
+      region_code([](BlockContext* context) { (*parameter<std::atomic<uint64_t>>(context))++; });
+  for (int i = 0; i < 20; ++i) run(pool, make_spec(region, 10, 32, &count));
+  EXPECT_EQ(count, 200u);
+  box.stop = true;
+  persistent.wait();
+}
+
+TEST(Progress, KernelWaitsForALaterKernel) {
+  Pool pool({.threads = 1});
+  std::atomic<int> flag{0};
+  auto waits = fiber_code([](BlockContext* context, WarpContext* warp) {
+    while (parameter<std::atomic<int>>(context)->load() == 0)
+      context->launch->runtime->nanosleep(context, warp, 20000);
+  });
+  auto sets = region_code([](BlockContext* context) { *parameter<std::atomic<int>>(context) = 1; });
+  Completion completion;
+  auto spec = make_spec(waits, 2, 64, &flag);
+  spec->done = completion.callback();
+  pool.submit(std::move(spec));
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  spec = make_spec(sets, 1, 32, &flag);
+  spec->done = completion.callback();
+  pool.submit(std::move(spec));
+  EXPECT_EQ(completion.wait().kind, Fault::none);
+}
+
+TEST(Progress, FaultCancelsSpinningBlocksElsewhere) {
+  if (under_tsan) GTEST_SKIP();
+  Pool pool({.threads = 3});
+  auto code = fiber_code([](BlockContext* context, WarpContext* warp) {
+    const kernel::Runtime* runtime = context->launch->runtime;
+    if (linear_block(context) == 5) {
+      for (int i = 0; i < 1000; ++i) runtime->yield(context, warp);
+      runtime->fault(context, static_cast<uint32_t>(Fault::trap), 0, 0, 9, 0);
+    }
+    for (;;) {
+      if (warp->warp == 1) runtime->nanosleep(context, warp, 100000);
+      if (warp->warp == 2) runtime->barrier(context, warp, 3, 128, 32, 0, 0);
+      runtime->yield(context, warp);
+    }
+  });
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(run(pool, make_spec(code, 8, 128)).kind, Fault::trap);
+  EXPECT_EQ(run(pool, make_spec(region_code([](BlockContext*) {}), 8, 32)).kind, Fault::none);
+}
+
+}  // namespace
+}  // namespace limen::engine::test
