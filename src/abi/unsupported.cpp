@@ -5,8 +5,6 @@
 
 namespace limen {
 
-void Unsupported::say(const char* name) {
-  log::unsupported(name);
-}
+void Unsupported::say(const char* name) { log::unsupported(name); }
 
 }  // namespace limen

@@ -86,11 +86,11 @@ void report_unknown_names() {
 
 Config* read_environment() {
   auto* config = new Config;
-#define ROW(type, field, name, fallback, min, max, values, meaning)                          \
-  read_##type(fallback, config->field, min, max, values);                                    \
-  if (const char* text = std::getenv(name); text && *text) {                                 \
-    if (!read_##type(text, config->field, min, max, values))                                 \
-      report(name, text, #type, values, fallback);                                           \
+#define ROW(type, field, name, fallback, min, max, values, meaning) \
+  read_##type(fallback, config->field, min, max, values);           \
+  if (const char* text = std::getenv(name); text && *text) {        \
+    if (!read_##type(text, config->field, min, max, values))        \
+      report(name, text, #type, values, fallback);                  \
   }
 #include "base/config_table.inc"
 #undef ROW
@@ -115,11 +115,16 @@ bool parse_size(std::string_view text, uint64_t& bytes) {
   if (unit.size() > 1 && (unit.ends_with("iB") || unit.ends_with("ib"))) unit.remove_suffix(2);
   if (unit.size() > 1 && (unit.ends_with('B') || unit.ends_with('b'))) unit.remove_suffix(1);
   int shift = 0;
-  if (unit == "K" || unit == "k") shift = 10;
-  else if (unit == "M" || unit == "m") shift = 20;
-  else if (unit == "G" || unit == "g") shift = 30;
-  else if (unit == "T" || unit == "t") shift = 40;
-  else if (!unit.empty() && unit != "B") return false;
+  if (unit == "K" || unit == "k")
+    shift = 10;
+  else if (unit == "M" || unit == "m")
+    shift = 20;
+  else if (unit == "G" || unit == "g")
+    shift = 30;
+  else if (unit == "T" || unit == "t")
+    shift = 40;
+  else if (!unit.empty() && unit != "B")
+    return false;
   value *= static_cast<double>(uint64_t{1} << shift);
   if (value >= 9.2e18) return false;
   bytes = static_cast<uint64_t>(value);

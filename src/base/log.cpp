@@ -96,8 +96,9 @@ int detail::read_level() {
   std::string_view path;
   const std::string& setting = config().log;
   if (!parse_log_setting(setting, chosen, path)) {
-    write_line(Level::error, "LIMEN_LOG=" + setting +
-                                 " does not begin with off, error, warn, info or trace; using warn");
+    write_line(Level::error,
+               "LIMEN_LOG=" + setting +
+                   " does not begin with off, error, warn, info or trace; using warn");
     chosen = Level::warn;
     path = {};
   }
@@ -118,12 +119,12 @@ void write(Level level, std::string_view text) {
   if (enabled(level)) write_line(level, text);
 }
 
-#define LIMEN_LOG_FUNCTION(name)                  \
-  void name(const char* format, ...) {            \
-    va_list args;                                 \
-    va_start(args, format);                       \
-    write_format(Level::name, format, args);      \
-    va_end(args);                                 \
+#define LIMEN_LOG_FUNCTION(name)             \
+  void name(const char* format, ...) {       \
+    va_list args;                            \
+    va_start(args, format);                  \
+    write_format(Level::name, format, args); \
+    va_end(args);                            \
   }
 LIMEN_LOG_FUNCTION(error)
 LIMEN_LOG_FUNCTION(warn)

@@ -1,7 +1,7 @@
-// Answers the compute capability by caller. NVIDIA's closed libraries carry PTX only for chips newer
-// than those they were built for, so they are told a newer one (LIMEN_LIBRARY_CC) than the program.
-// source: measured, CUDA 13.0 libraries on a PTX-only driver: all of cuBLAS, cuFFT, cuRAND,
-// cuSPARSE, cuSOLVER and most of cuDNN ran their launches only at 13.0 and above.
+// Answers the compute capability by caller. NVIDIA's closed libraries carry PTX only for chips
+// newer than those they were built for, so they are told a newer one (LIMEN_LIBRARY_CC) than the
+// program. source: measured, CUDA 13.0 libraries on a PTX-only driver: all of cuBLAS, cuFFT,
+// cuRAND, cuSPARSE, cuSOLVER and most of cuDNN ran their launches only at 13.0 and above.
 #include <dlfcn.h>
 
 #include <string_view>

@@ -1,5 +1,5 @@
-// See context_storage.h. The list is short (one entry a context and runtime copy), so it is searched
-// from front to back; the cache makes the usual look-up two loads and two compares.
+// See context_storage.h. The list is short (one entry a context and runtime copy), so it is
+// searched from front to back; the cache makes the usual look-up two loads and two compares.
 #include "loader/context_storage.h"
 
 #include <atomic>

@@ -1,7 +1,7 @@
-// Context-local storage: values that a runtime keeps for (context, key), with a destructor that runs
-// when the context ends. `get` runs before every runtime call, so it has a cache in the thread.
-// Invariant: a cached value is valid while the generation it was read in is the current one.
-// Thread rule: any thread. lock_ guards the list and is never held while a destructor runs.
+// Context-local storage: values that a runtime keeps for (context, key), with a destructor that
+// runs when the context ends. `get` runs before every runtime call, so it has a cache in the
+// thread. Invariant: a cached value is valid while the generation it was read in is the current
+// one. Thread rule: any thread. lock_ guards the list and is never held while a destructor runs.
 #pragma once
 #include "abi/cuda_abi.h"
 

@@ -19,14 +19,10 @@ extern std::atomic<const DriverTable*> traced_;
 }  // namespace detail
 
 /// The table that the exports call.
-inline const DriverTable* active_table() {
-  return detail::active_.load(std::memory_order_acquire);
-}
+inline const DriverTable* active_table() { return detail::active_.load(std::memory_order_acquire); }
 
 /// The table below the trace table.
-inline const DriverTable* traced_table() {
-  return detail::traced_.load(std::memory_order_acquire);
-}
+inline const DriverTable* traced_table() { return detail::traced_.load(std::memory_order_acquire); }
 
 /// Makes `table` the one in force; puts the trace table above it when LIMEN_LOG=trace.
 void activate(const DriverTable* table);

@@ -1,6 +1,6 @@
 // Finds and opens the driver library: LIMEN_DRIVER, or liblimen_cpu.so beside this library (also
-// beside the file that a symbolic link to it names). It is opened RTLD_LOCAL, so none of its symbols
-// reach the program, and is never closed.
+// beside the file that a symbolic link to it names). It is opened RTLD_LOCAL, so none of its
+// symbols reach the program, and is never closed.
 #include <dlfcn.h>
 #include <sys/auxv.h>
 

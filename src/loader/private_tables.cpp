@@ -1,8 +1,8 @@
 // The private handshake of NVIDIA's runtimes: the tables that cuGetExportTable hands out. What they
 // are and why they are answered: docs/private_tables.md. Nothing outside this file knows them.
-// Invariant: addresses, device ids and answers are constant for the life of the process, because the
-// integrity answer is a digest over them.
-// Thread rule: any thread; all tables are constant but for the zeroed tool buffers.
+// Invariant: addresses, device ids and answers are constant for the life of the process, because
+// the integrity answer is a digest over them. Thread rule: any thread; all tables are constant but
+// for the zeroed tool buffers.
 #include <pthread.h>
 #include <unistd.h>
 
@@ -24,11 +24,19 @@ namespace {
 
 using Word = const void*;
 
-enum class Table { cudart_interface, tools_tls, tools_hooks, storage, context_checks, integrity,
-                   tools_context, tools_module };
-constexpr const char* table_names[] = {"CUDART_INTERFACE", "TOOLS_TLS",      "TOOLS_HOOKS",
-                                       "CLS",              "CTX_CHECKS",     "INTEGRITY",
-                                       "TOOLS_CONTEXT",    "TOOLS_MODULE"};
+enum class Table {
+  cudart_interface,
+  tools_tls,
+  tools_hooks,
+  storage,
+  context_checks,
+  integrity,
+  tools_context,
+  tools_module
+};
+constexpr const char* table_names[] = {
+    "CUDART_INTERFACE", "TOOLS_TLS", "TOOLS_HOOKS",   "CLS",
+    "CTX_CHECKS",       "INTEGRITY", "TOOLS_CONTEXT", "TOOLS_MODULE"};
 
 /// Stands in every slot whose meaning is not known: says which one was called, once.
 template <Table table, int slot>
@@ -310,21 +318,29 @@ struct KnownTable {
 
 constexpr KnownTable known_tables[] = {
     {{0x6b, 0xd5, 0xfb, 0x6c, 0x5b, 0xf4, 0xe7, 0x4a, 0x89, 0x87, 0xd9, 0x39, 0x12, 0xfd, 0x9d,
-      0xf9}, [] { return static_cast<const void*>(cudart_interface().data()); }},
+      0xf9},
+     [] { return static_cast<const void*>(cudart_interface().data()); }},
     {{0x42, 0xd8, 0x5a, 0x81, 0x23, 0xf6, 0xcb, 0x47, 0x82, 0x98, 0xf6, 0xe7, 0x8a, 0x3a, 0xec,
-      0xdc}, [] { return static_cast<const void*>(tools_tls().data()); }},
+      0xdc},
+     [] { return static_cast<const void*>(tools_tls().data()); }},
     {{0xa0, 0x94, 0x79, 0x8c, 0x2e, 0x74, 0x2e, 0x74, 0x93, 0xf2, 0x08, 0x00, 0x20, 0x0c, 0x0a,
-      0x66}, [] { return static_cast<const void*>(tools_hooks().data()); }},
+      0x66},
+     [] { return static_cast<const void*>(tools_hooks().data()); }},
     {{0xc6, 0x93, 0x33, 0x6e, 0x11, 0x21, 0xdf, 0x11, 0xa8, 0xc3, 0x68, 0xf3, 0x55, 0xd8, 0x95,
-      0x93}, [] { return static_cast<const void*>(storage_table().data()); }},
+      0x93},
+     [] { return static_cast<const void*>(storage_table().data()); }},
     {{0x26, 0x3e, 0x88, 0x60, 0x7c, 0xd2, 0x61, 0x43, 0x92, 0xf6, 0xbb, 0xd5, 0x00, 0x6d, 0xfa,
-      0x7e}, [] { return static_cast<const void*>(context_checks().data()); }},
+      0x7e},
+     [] { return static_cast<const void*>(context_checks().data()); }},
     {{0xd4, 0x08, 0x20, 0x55, 0xbd, 0xe6, 0x70, 0x4b, 0x8d, 0x34, 0xba, 0x12, 0x3c, 0x66, 0xe1,
-      0xf2}, [] { return static_cast<const void*>(integrity().data()); }},
+      0xf2},
+     [] { return static_cast<const void*>(integrity().data()); }},
     {{0x21, 0x31, 0x8c, 0x60, 0x97, 0x14, 0x32, 0x48, 0x8c, 0xa6, 0x41, 0xff, 0x73, 0x24, 0xc8,
-      0xf2}, [] { return static_cast<const void*>(tools_context().data()); }},
+      0xf2},
+     [] { return static_cast<const void*>(tools_context().data()); }},
     {{0x6e, 0x16, 0x3f, 0xbe, 0xb9, 0x58, 0x44, 0x4d, 0x83, 0x5c, 0xe1, 0x82, 0xaf, 0xf1, 0x99,
-      0x1e}, [] { return static_cast<const void*>(tools_module().data()); }},
+      0x1e},
+     [] { return static_cast<const void*>(tools_module().data()); }},
 };
 
 }  // namespace

@@ -47,8 +47,10 @@ CUresult cuGetProcAddress(const char* symbol, void** function, int version, cuui
   bool per_thread = (flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM) != 0;
   *function = name ? find_variant(*name, version, per_thread) : nullptr;
   CUdriverProcAddressQueryResult found = CU_GET_PROC_ADDRESS_SUCCESS;
-  if (!name) found = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
-  else if (!*function) found = CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT;
+  if (!name)
+    found = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+  else if (!*function)
+    found = CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT;
   if (status) *status = found;
   log::trace("cuGetProcAddress(%s, version=%d, flags=%llu) = 0, status %d", symbol, version,
              static_cast<unsigned long long>(flags), found);

@@ -29,19 +29,25 @@ void TracedCall::begin_out(const char* name) { append("%s*%s=", outs_++ ? ", " :
 
 void TracedCall::text(const char* name, const char* value) {
   begin(name);
-  if (value) append("\"%.200s\"", value);
-  else append("null");
+  if (value)
+    append("\"%.200s\"", value);
+  else
+    append("null");
 }
 
 void TracedCall::print_pointer(const void* value) {
-  if (value) append("%p", value);
-  else append("null");
+  if (value)
+    append("%p", value);
+  else
+    append("null");
 }
 
 void TracedCall::print_unsigned(unsigned long long value) {
   // Addresses are read more easily in hexadecimal; sizes and counts are not.
-  if (value >= (1ull << 36)) append("%#llx", value);
-  else append("%llu", value);
+  if (value >= (1ull << 36))
+    append("%#llx", value);
+  else
+    append("%llu", value);
 }
 
 void TracedCall::result(CUresult code) {

@@ -27,7 +27,8 @@ TEST(Log, LinesDoNotMix) {
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([t] {
-      for (int i = 0; i < 50; ++i) warn("%s", std::string(1500, static_cast<char>('a' + t)).c_str());
+      for (int i = 0; i < 50; ++i)
+        warn("%s", std::string(1500, static_cast<char>('a' + t)).c_str());
     });
   }
   for (std::thread& thread : threads) thread.join();

@@ -51,15 +51,19 @@ TEST(ProcAddress, AsTheRealDriver) {
         Status status{};
         // One version below: what came before, or nothing.
         ASSERT_EQ(call("cuGetProcAddress_v2", name.c_str(), &found, version - 1,
-                       static_cast<cuuint64_t>(flags), &status), CUDA_SUCCESS);
+                       static_cast<cuuint64_t>(flags), &status),
+                  CUDA_SUCCESS);
         void* before = expected.empty() ? nullptr : dlsym(library(), expected.c_str());
         EXPECT_EQ(found, before) << name << " " << flags << " @" << version - 1;
         EXPECT_EQ(status, previous ? CU_GET_PROC_ADDRESS_SUCCESS
-                                   : CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT) << line;
+                                   : CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT)
+            << line;
         expected = pair.substr(pair.find(':') + 1);
         ASSERT_EQ(call("cuGetProcAddress_v2", name.c_str(), &found, version,
-                       static_cast<cuuint64_t>(flags), &status), CUDA_SUCCESS);
-        EXPECT_EQ(found, dlsym(library(), expected.c_str())) << name << " " << flags << " @" << version;
+                       static_cast<cuuint64_t>(flags), &status),
+                  CUDA_SUCCESS);
+        EXPECT_EQ(found, dlsym(library(), expected.c_str()))
+            << name << " " << flags << " @" << version;
         EXPECT_EQ(status, CU_GET_PROC_ADDRESS_SUCCESS);
         previous = version;
         ++checked;
@@ -116,14 +120,15 @@ TEST(ErrorTexts, KnownAndUnknown) {
 }
 
 TEST(BeforeInit, EveryFunctionAnswersNotInitialized) {
-  const std::set<std::string> loader = {"cuInit", "cuDriverGetVersion", "cuGetErrorName",
-                                        "cuGetErrorString", "cuGetProcAddress",
-                                        "cuGetProcAddress_v2", "cuGetExportTable"};
+  const std::set<std::string> loader = {
+      "cuInit",           "cuDriverGetVersion",  "cuGetErrorName",  "cuGetErrorString",
+      "cuGetProcAddress", "cuGetProcAddress_v2", "cuGetExportTable"};
   in_child([&] {
     for (const std::string& name : lines(EXPORTS_LIST)) {
       if (loader.contains(name)) continue;
       EXPECT_EQ(call(name.c_str(), 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L),
-                CUDA_ERROR_NOT_INITIALIZED) << name;
+                CUDA_ERROR_NOT_INITIALIZED)
+          << name;
     }
     int version = 0;
     EXPECT_EQ(call("cuDriverGetVersion", &version), CUDA_SUCCESS);

@@ -128,9 +128,11 @@ TEST(Trace, OneLineACall) {
   std::stringstream text;
   text << file.rdbuf();
   EXPECT_NE(text.str().find("cuInit(Flags=0) = 0"), std::string::npos) << text.str();
-  EXPECT_NE(text.str().find(
-                "cuMemcpyHtoD(dstDevice=0x10000000000, srcHost=null, ByteCount=7, stream=null) = 0"),
-            std::string::npos) << text.str();
+  EXPECT_NE(
+      text.str().find(
+          "cuMemcpyHtoD(dstDevice=0x10000000000, srcHost=null, ByteCount=7, stream=null) = 0"),
+      std::string::npos)
+      << text.str();
   EXPECT_NE(text.str().find(") = 0 [*count=2]"), std::string::npos) << text.str();
   unlink(path.c_str());
 }

@@ -60,9 +60,7 @@ TEST(PrivateTables, UnknownTableIsRefused) {
 }
 
 TEST(PrivateTables, UnknownSlotAnswersNotSupported) {
-  in_child([] {
-    EXPECT_EQ(slot<CUresult()>(cudart_interface(), 3)(), CUDA_ERROR_NOT_SUPPORTED);
-  });
+  in_child([] { EXPECT_EQ(slot<CUresult()>(cudart_interface(), 3)(), CUDA_ERROR_NOT_SUPPORTED); });
 }
 
 TEST(PrivateTables, PrimaryContextWithoutRetain) {
@@ -85,8 +83,8 @@ void destructor(CUcontext, void*, void* value) {
 
 TEST(PrivateTables, ContextStorage) {
   in_child([] {
-    auto* put = slot<CUresult(CUcontext, void*, void*, void (*)(CUcontext, void*, void*))>(
-        storage(), 0);
+    auto* put =
+        slot<CUresult(CUcontext, void*, void*, void (*)(CUcontext, void*, void*))>(storage(), 0);
     auto* erase = slot<CUresult(CUcontext, void*)>(storage(), 1);
     auto* get = slot<CUresult(void**, CUcontext, void*)>(storage(), 2);
     int key_a = 0, key_b = 0, one = 1, two = 2;
