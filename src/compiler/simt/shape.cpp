@@ -529,8 +529,15 @@ Shape transfer(const Instruction& inst, const std::vector<Shape>& regs, const La
       if (inst.ops[0].kind == Operand::Kind::vector || inst.ops[1].kind == Operand::Kind::vector)
         return e.uniform_if_all(1);
       return e.op(1, bits);
-    case Op::cvta:
-      return e.op(1, bits);
+    case Op::cvta: {
+      Shape s = e.op(1, bits);
+      if (s.shaped() && (inst.has(Tok::shared) || inst.has(Tok::shared__cta))) {
+        // Moved by the window's host address, of which only 128-byte alignment is known.
+        s.base_zeros = std::min<uint8_t>(s.base_zeros, 7);
+        s.low = INT64_MIN, s.high = INT64_MAX;
+      }
+      return s;
+    }
     case Op::cvt:
       return e.convert();
     case Op::add:

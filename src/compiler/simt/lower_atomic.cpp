@@ -1,0 +1,184 @@
+// atom and red. A block runs on one worker, so atomics on shared memory need no lock; lanes that add
+// to one global address combine first where nobody asks for the old value.
+#include <llvm/IR/IntrinsicInst.h>
+
+#include "compiler/simt/lower.h"
+
+namespace limen::simt {
+
+using namespace llvm;
+using ptx::Op;
+using ptx::Operand;
+using ptx::Tok;
+using PType = ptx::Type;
+
+namespace {
+
+bool is_half_pair(PType t) { return t == PType::f16x2 || t == PType::bf16x2 || t == PType::f16 || t == PType::bf16; }
+
+AtomicOrdering order_of(const ptx::Instruction& inst) {
+  if (inst.has(Tok::acq_rel)) return AtomicOrdering::AcquireRelease;
+  if (inst.has(Tok::acquire)) return AtomicOrdering::Acquire;
+  if (inst.has(Tok::release)) return AtomicOrdering::Release;
+  return AtomicOrdering::Monotonic;
+}
+
+}  // namespace
+
+/// The new value for `old`: what the operation would store.
+Value* Lowering::combine(const Inst& inst, Value* old, Value* b, Value* c) {
+  const PType t = inst.type();
+  const bool sg = ptx::is_signed(t);
+  if (is_half_pair(t)) {
+    const bool packed = t == PType::f16x2 || t == PType::bf16x2, bf16 = t == PType::bf16x2 || t == PType::bf16;
+    auto one = [&](Value* x, Value* y) { return float_to_half(b_.CreateFAdd(half_to_float(x, bf16), half_to_float(y, bf16)), bf16); };
+    if (inst.has(Tok::add) && !packed) return one(old, b);
+    if (inst.has(Tok::add)) {
+      Value* out = b_.getInt32(0);
+      for (unsigned i = 0; i < 2; ++i) {
+        Value* x = b_.CreateTrunc(b_.CreateLShr(old, 16 * i), b_.getInt16Ty());
+        Value* y = b_.CreateTrunc(b_.CreateLShr(b, 16 * i), b_.getInt16Ty());
+        out = b_.CreateOr(out, b_.CreateShl(b_.CreateZExt(one(x, y), b_.getInt32Ty()), 16 * i));
+      }
+      return out;
+    }
+    fail(inst, "this half-precision atomic is not supported");
+    return old;
+  }
+  if (inst.has(Tok::add)) return ptx::is_float(t) ? b_.CreateFAdd(old, b) : b_.CreateAdd(old, b);
+  if (inst.has(Tok::exch)) return b;
+  if (inst.has(Tok::cas)) return b_.CreateSelect(b_.CreateICmpEQ(old, b), c, old);
+  if (inst.has(Tok::and_)) return b_.CreateAnd(old, b);
+  if (inst.has(Tok::or_)) return b_.CreateOr(old, b);
+  if (inst.has(Tok::xor_)) return b_.CreateXor(old, b);
+  if (inst.has(Tok::min)) return b_.CreateBinaryIntrinsic(sg ? Intrinsic::smin : Intrinsic::umin, old, b);
+  if (inst.has(Tok::max)) return b_.CreateBinaryIntrinsic(sg ? Intrinsic::smax : Intrinsic::umax, old, b);
+  if (inst.has(Tok::inc)) {
+    Value* wrap = b_.CreateICmpUGE(old, b);
+    return b_.CreateSelect(wrap, Constant::getNullValue(old->getType()), b_.CreateAdd(old, ConstantInt::get(old->getType(), 1)));
+  }
+  if (inst.has(Tok::dec)) {
+    Value* reset = b_.CreateOr(b_.CreateICmpEQ(old, Constant::getNullValue(old->getType())), b_.CreateICmpUGT(old, b));
+    return b_.CreateSelect(reset, b, b_.CreateSub(old, ConstantInt::get(old->getType(), 1)));
+  }
+  fail(inst, "this atomic operation is not supported");
+  return old;
+}
+
+/// One lane's operation; returns the old value.
+Value* Lowering::atomic_one(const Inst& inst, Value* p, Value* b, Value* c, bool shared) {
+  const PType t = inst.type();
+  llvm::Type* st = scalar_type(t);
+  if (shared) {
+    Value* old = b_.CreateLoad(st, p);
+    b_.CreateStore(combine(inst, old, b, c), p);
+    return old;
+  }
+  const AtomicOrdering order = order_of(inst);
+  const bool sg = ptx::is_signed(t);
+  auto rmw = [&](AtomicRMWInst::BinOp op) { return b_.CreateAtomicRMW(op, p, b, MaybeAlign(ptx::size_of(t)), order); };
+  if (is_half_pair(t)) {
+    // Compare-and-swap loop.
+    BasicBlock* before = b_.GetInsertBlock();
+    Value* first = b_.CreateLoad(st, p, true);
+    BasicBlock* loop = BasicBlock::Create(llvm_, "cas", out_);
+    BasicBlock* after = BasicBlock::Create(llvm_, "cas.done", out_);
+    b_.CreateBr(loop);
+    before = b_.GetInsertBlock();
+    b_.SetInsertPoint(loop);
+    PHINode* old = b_.CreatePHI(st, 2);
+    old->addIncoming(first, before);
+    Value* next = combine(inst, old, b, c);
+    Value* pair = b_.CreateAtomicCmpXchg(p, old, next, MaybeAlign(ptx::size_of(t)), AtomicOrdering::Monotonic, AtomicOrdering::Monotonic);
+    old->addIncoming(b_.CreateExtractValue(pair, 0), b_.GetInsertBlock());
+    b_.CreateCondBr(b_.CreateExtractValue(pair, 1), after, loop);
+    b_.SetInsertPoint(after);
+    return old;
+  }
+  if (inst.has(Tok::add)) return rmw(ptx::is_float(t) ? AtomicRMWInst::FAdd : AtomicRMWInst::Add);
+  if (inst.has(Tok::exch)) return rmw(AtomicRMWInst::Xchg);
+  if (inst.has(Tok::and_)) return rmw(AtomicRMWInst::And);
+  if (inst.has(Tok::or_)) return rmw(AtomicRMWInst::Or);
+  if (inst.has(Tok::xor_)) return rmw(AtomicRMWInst::Xor);
+  if (inst.has(Tok::min)) return rmw(sg ? AtomicRMWInst::Min : AtomicRMWInst::UMin);
+  if (inst.has(Tok::max)) return rmw(sg ? AtomicRMWInst::Max : AtomicRMWInst::UMax);
+  if (inst.has(Tok::inc)) return rmw(AtomicRMWInst::UIncWrap);
+  if (inst.has(Tok::dec)) return rmw(AtomicRMWInst::UDecWrap);
+  if (inst.has(Tok::cas)) {
+    AtomicOrdering fail_order = order == AtomicOrdering::AcquireRelease || order == AtomicOrdering::Acquire ? AtomicOrdering::Acquire : AtomicOrdering::Monotonic;
+    Value* pair = b_.CreateAtomicCmpXchg(p, b, c, MaybeAlign(ptx::size_of(t)), order, fail_order);
+    return b_.CreateExtractValue(pair, 0);
+  }
+  fail(inst, "this atomic operation is not supported");
+  return b;
+}
+
+void Lowering::lower_atomic(const Inst& inst) {
+  const bool is_red = inst.op == Op::red;
+  const size_t first = is_red ? 0 : 1;
+  const PType t = inst.type();
+  if (inst.ops[first + 1].kind == Operand::Kind::vector || t == PType::b128 || inst.has(Tok::async))
+    return fail(inst, "vector, 128-bit and asynchronous atomics are not supported");
+  llvm::Type* st = scalar_type(t);
+  Address a = address(inst, inst.ops[first]);
+  Val b = read(inst.ops[first + 1], t), c;
+  const bool is_cas = inst.has(Tok::cas);
+  if (is_cas) {
+    if (inst.ops.size() <= first + 2) return fail(inst, "cas needs two values");
+    c = read(inst.ops[first + 2], t);
+  }
+  check_alignment(inst, a.at, ptx::size_of(t));
+  if (scalar_mode()) {
+    Value* old = atomic_one(inst, pointer(a.at.base), b.base, is_cas ? c.base : nullptr, a.shared);
+    if (!is_red) write(inst.ops[0], Val::scalar(old), t);
+    return;
+  }
+  bool wanted = false;
+  if (!is_red && inst.ops[0].kind == Operand::Kind::reg) {
+    std::vector<ptx::Index> uses, defs;
+    for (const auto& block : fn_.blocks)
+      for (const Inst& i : block.body) {
+        uses_and_defs(plan_.graph, i, uses, defs);
+        for (ptx::Index u : uses) wanted |= u == inst.ops[0].index;
+      }
+  }
+  // One address, old value not wanted: combine the lanes and touch memory once.
+  if (a.at.uniform() && !wanted && !is_half_pair(t)) {
+    Value* lanes = active();
+    auto reduce = [&](Intrinsic::ID id, Value* identity) -> Value* {
+      Value* v = b_.CreateSelect(lanes, vec(b), splat(identity));
+      return b_.CreateIntrinsic(id, {v->getType()}, {v});
+    };
+    Value* total = nullptr;
+    const bool sg = ptx::is_signed(t);
+    const unsigned n = st->getPrimitiveSizeInBits();
+    if (inst.has(Tok::add) && !ptx::is_float(t)) total = reduce(Intrinsic::vector_reduce_add, ConstantInt::get(st, 0));
+    else if (inst.has(Tok::and_)) total = reduce(Intrinsic::vector_reduce_and, Constant::getAllOnesValue(st));
+    else if (inst.has(Tok::or_)) total = reduce(Intrinsic::vector_reduce_or, ConstantInt::get(st, 0));
+    else if (inst.has(Tok::xor_)) total = reduce(Intrinsic::vector_reduce_xor, ConstantInt::get(st, 0));
+    else if (inst.has(Tok::min))
+      total = reduce(sg ? Intrinsic::vector_reduce_smin : Intrinsic::vector_reduce_umin,
+                     ConstantInt::get(st, sg ? APInt::getSignedMaxValue(n) : APInt::getMaxValue(n)));
+    else if (inst.has(Tok::max))
+      total = reduce(sg ? Intrinsic::vector_reduce_smax : Intrinsic::vector_reduce_umax,
+                     ConstantInt::get(st, sg ? APInt::getSignedMinValue(n) : APInt::getMinValue(n)));
+    if (total) {
+      atomic_one(inst, pointer(a.at.base), total, nullptr, a.shared);
+      return;
+    }
+  }
+  Value* at_array = spill(a.at, b_.getInt64Ty());
+  Value* b_array = b.uniform() ? nullptr : spill(b, st);
+  Value* c_array = is_cas && !c.uniform() ? spill(c, st) : nullptr;
+  Value* out = wanted ? spill(Val::scalar(Constant::getNullValue(st)), st) : nullptr;
+  for_each_lane(active(), [&](Value* lane) {
+    Value* p = pointer(load_lane(at_array, b_.getInt64Ty(), lane));
+    Value* bv = b_array ? load_lane(b_array, st, lane) : b.base;
+    Value* cv = c_array ? load_lane(c_array, st, lane) : is_cas ? c.base : nullptr;
+    Value* old = atomic_one(inst, p, bv, cv, a.shared);
+    if (out) store_lane(out, st, lane, old);
+  });
+  if (out) write(inst.ops[0], Val::vector(b_.CreateLoad(vec_type(st), out)), t);
+}
+
+}  // namespace limen::simt

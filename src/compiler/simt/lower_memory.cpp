@@ -1,0 +1,674 @@
+// Loads, stores, parameters, fences and asynchronous copies. The address's shape chooses the form:
+// uniform = one scalar access, contiguous = vector access, a few pieces = several, else gather or
+// scatter. An address behind a widening that may wrap tests `exact` and has the general form beside it.
+#include <llvm/IR/InlineAsm.h>
+#include <llvm/IR/IntrinsicInst.h>
+
+#include "compiler/simt/lower.h"
+
+namespace limen::simt {
+
+using namespace llvm;
+using kernel::BlockContext;
+using kernel::LaunchContext;
+using ptx::Index;
+using ptx::Op;
+using ptx::Operand;
+using ptx::Space;
+using ptx::Tok;
+using PType = ptx::Type;
+
+FrameLayout lay_out(const ptx::Module& module, const ptx::Function& function, uint64_t& shared_bytes) {
+  FrameLayout f;
+  f.offset.assign(function.locals.size(), 0);
+  for (size_t i = 0; i < function.locals.size(); ++i) {
+    const ptx::Variable& v = function.locals[i];
+    const uint64_t align = std::max<uint64_t>(1, v.align);
+    if (v.space == Space::local) {
+      f.local_bytes = (f.local_bytes + align - 1) / align * align;
+      f.offset[i] = f.local_bytes;
+      f.local_bytes += v.bytes;
+    } else if (v.space == Space::shared) {
+      shared_bytes = (shared_bytes + align - 1) / align * align;
+      f.offset[i] = shared_bytes;
+      shared_bytes += v.bytes;
+    }
+  }
+  f.local_bytes = (f.local_bytes + 15) / 16 * 16;
+  return f;
+}
+
+Space Lowering::space_of(const Inst& inst) const {
+  if (inst.has(Tok::global)) return Space::global;
+  if (inst.has(Tok::shared) || inst.has(Tok::shared__cta)) return Space::shared;
+  if (inst.has(Tok::local)) return Space::local;
+  if (inst.has(Tok::const_)) return Space::constant;
+  if (inst.has(Tok::param) || inst.has(Tok::param__entry) || inst.has(Tok::param__func)) return Space::param;
+  return Space::none;  // generic
+}
+
+Value* Lowering::addresses(const Val& at) { return vec(at); }
+
+/// A space's address to the host address behind it.
+Val Lowering::to_host(Space space, Val v) {
+  llvm::Type* i64 = b_.getInt64Ty();
+  if (space == Space::shared) {
+    Value* window = b_.CreatePtrToInt(ctx_field(offsetof(BlockContext, shared), b_.getPtrTy()), i64);
+    if (v.shaped() && !v.correction) {
+      // Windows are far below 2 GiB, so the signed reading of a 32-bit base is the right one.
+      v.base = b_.CreateAdd(b_.CreateSExtOrTrunc(v.base, i64), window);
+      return v;
+    }
+    Value* lanes = vec(v);
+    return Val::vector(b_.CreateAdd(b_.CreateZExtOrTrunc(lanes, vec_type(i64)), splat(window)));
+  }
+  return fit(v, i64);
+}
+
+Val Lowering::symbol_address(const Operand& o) {
+  llvm::Type* i64 = b_.getInt64Ty();
+  auto plus = [&](Value* base) { return b_.CreateAdd(base, b_.getInt64(static_cast<uint64_t>(o.bits))); };
+  switch (o.symbol_kind) {
+    case Operand::SymbolKind::variable: {
+      const ptx::Variable& v = unit_.ptx.variables[o.index];
+      if (v.space == Space::shared)
+        return Val::scalar(b_.getInt64(shared_offsets_[o.index] + static_cast<uint64_t>(o.bits)));
+      Value* table = launch_field(offsetof(LaunchContext, globals), b_.getPtrTy());
+      LoadInst* l = b_.CreateLoad(i64, b_.CreateConstInBoundsGEP1_64(i64, table, o.index));
+      l->setMetadata(LLVMContext::MD_invariant_load, MDNode::get(llvm_, {}));
+      return Val::scalar(plus(l));
+    }
+    case Operand::SymbolKind::local_variable: {
+      const ptx::Variable& v = fn_.locals[o.index];
+      if (v.space == Space::shared) return Val::scalar(b_.getInt64(frame_.offset[o.index] + static_cast<uint64_t>(o.bits)));
+      if (v.space == Space::param) {
+        Val a = lane_bytes(storage_of(o));
+        if (a.shaped()) a.base = plus(a.base);
+        return a;
+      }
+      Value* base;
+      if (frame_base_) {
+        base = b_.CreatePtrToInt(frame_base_, i64);
+      } else {
+        Value* local = b_.CreatePtrToInt(ctx_field(offsetof(BlockContext, local), b_.getPtrTy()), i64);
+        Value* first = b_.CreateZExt(thread_linear_base(), i64);
+        base = b_.CreateAdd(local, b_.CreateMul(first, b_.getInt64(frame_.local_bytes)));
+      }
+      Val a = Val::scalar(b_.CreateAdd(base, b_.getInt64(frame_.offset[o.index] + static_cast<uint64_t>(o.bits))));
+      if (!scalar_mode() && frame_.local_bytes)
+        for (uint32_t i = 0; i < width(); ++i) a.offsets.push_back(static_cast<int64_t>(i * frame_.local_bytes));
+      return a;
+    }
+    case Operand::SymbolKind::param:
+      if (fn_.is_entry) {
+        Value* p = b_.CreatePtrToInt(launch_field(offsetof(LaunchContext, params), b_.getPtrTy()), i64);
+        return Val::scalar(plus(b_.CreateAdd(p, b_.getInt64(fn_.params[o.index].offset))));
+      } else {
+        Val a = lane_bytes(storage_of(o));
+        if (a.shaped()) a.base = plus(a.base);
+        return a;
+      }
+    case Operand::SymbolKind::function:
+      return Val::scalar(b_.getInt64(0xF00D000000000000ull | (uint64_t{o.index} << 4)));
+    default:
+      if (unit_.error.empty()) unit_.error = "symbol form is not supported";
+      return Val::scalar(b_.getInt64(0));
+  }
+}
+
+Lowering::Address Lowering::address(const Inst& inst, const Operand& o) {
+  const Space space = space_of(inst);
+  llvm::Type* i64 = b_.getInt64Ty();
+  Address a;
+  a.shared = space == Space::shared;
+  Val v;
+  if (o.symbol_kind != Operand::SymbolKind::none) {
+    Operand plain = o;
+    v = symbol_address(plain);
+  } else if (o.index != ptx::no_index) {
+    v = read_reg(o.index);
+    llvm::Type* t = (v.vec ? v.vec : v.base)->getType()->getScalarType();
+    if (t->isFloatingPointTy()) v = cast(v, int_type(t->getPrimitiveSizeInBits()));
+    if (o.bits) {
+      if (v.shaped()) {
+        v.base = b_.CreateAdd(v.base, ConstantInt::get(v.base->getType(), static_cast<uint64_t>(o.bits), true));
+      } else {
+        v.vec = b_.CreateAdd(v.vec, ConstantInt::get(v.vec->getType(), static_cast<uint64_t>(o.bits), true));
+      }
+    }
+  } else {
+    v = Val::scalar(b_.getInt64(static_cast<uint64_t>(o.bits)));
+  }
+  const bool window = space == Space::shared;
+  if (window) {
+    a.at = to_host(Space::shared, v);
+  } else {
+    a.at = fit(v, i64);
+  }
+  return a;
+}
+
+bool Lowering::is_strong(const Inst& inst) const {
+  return inst.has(Tok::volatile_) || inst.has(Tok::relaxed) || inst.has(Tok::acquire) || inst.has(Tok::release) || inst.has(Tok::mmio);
+}
+
+/// Keeps the optimiser from moving or merging memory accesses across this point.
+void Lowering::compiler_barrier() {
+  auto* ft = FunctionType::get(b_.getVoidTy(), false);
+  b_.CreateCall(InlineAsm::get(ft, "", "~{memory}", true), {});
+}
+
+void Lowering::check_alignment(const Inst& inst, const Val& at, uint64_t bytes) {
+  if (bytes <= 1) return;
+  bool multiple = true;
+  for (int64_t o : at.offsets) multiple &= o % static_cast<int64_t>(bytes) == 0;
+  if (at.shaped() && multiple) {
+    Value* low = b_.CreateAnd(at.base, b_.getInt64(bytes - 1));
+    Value* bad = b_.CreateICmpNE(low, b_.getInt64(0));
+    if (auto* c = dyn_cast<ConstantInt>(bad); c && c->isZero()) return;
+    BasicBlock* yes = BasicBlock::Create(llvm_, "misaligned", out_);
+    BasicBlock* after = BasicBlock::Create(llvm_, "aligned", out_);
+    MDNode* weights = MDNode::get(llvm_, {MDString::get(llvm_, "branch_weights"), ConstantAsMetadata::get(b_.getInt32(1)),
+                                          ConstantAsMetadata::get(b_.getInt32(1000000))});
+    b_.CreateCondBr(bad, yes, after, weights);
+    b_.SetInsertPoint(yes);
+    fault(kernel::Fault::misaligned_address, inst.line, active(), at.base);
+    b_.SetInsertPoint(after);
+    return;
+  }
+  Value* lanes = vec(at);
+  Value* low = b_.CreateAnd(lanes, bytes - 1);
+  Value* bad = b_.CreateAnd(active(), b_.CreateICmpNE(low, Constant::getNullValue(low->getType())));
+  fault_if(bad, kernel::Fault::misaligned_address, inst.line, lanes);
+}
+
+namespace {
+
+bool progression(const Offsets& o, int64_t stride, size_t first = 0, size_t count = 0) {
+  if (count == 0) count = o.size();
+  for (size_t i = 1; i < count; ++i)
+    if (o[first + i] - o[first] != static_cast<int64_t>(i) * stride) return false;
+  return true;
+}
+
+/// Cuts the lanes into runs that are contiguous or all the same, in halves; false when too many.
+struct Piece {
+  uint32_t first, count;
+  bool same;
+};
+bool cut(const Offsets& o, int64_t bytes, uint32_t first, uint32_t count, std::vector<Piece>& out) {
+  if (progression(o, 0, first, count)) return out.push_back({first, count, true}), out.size() <= 4;
+  if (progression(o, bytes, first, count)) return out.push_back({first, count, false}), out.size() <= 4;
+  if (count <= 4) return false;
+  return cut(o, bytes, first, count / 2, out) && cut(o, bytes, first + count / 2, count / 2, out);
+}
+
+std::vector<int> range(uint32_t first, uint32_t count) {
+  std::vector<int> r;
+  for (uint32_t i = 0; i < count; ++i) r.push_back(static_cast<int>(first + i));
+  return r;
+}
+
+}  // namespace
+
+Value* Lowering::gather(Value* base, const Val& at, llvm::Type* t, uint64_t bytes) {
+  (void)base;
+  Value* pointers;
+  if (at.shaped() && !at.correction) {
+    pointers = b_.CreateGEP(b_.getInt8Ty(), pointer(at.base), offsets_vector(at.offsets, b_.getInt32Ty()));
+  } else {
+    pointers = b_.CreateIntToPtr(vec(at), vec_type(b_.getPtrTy()));
+  }
+  Value* mask = active();
+  return b_.CreateMaskedGather(vec_type(t), pointers, Align(bytes), mask, Constant::getNullValue(vec_type(t)));
+}
+
+void Lowering::scatter(const Val& at, Value* v, uint64_t bytes) {
+  Value* pointers;
+  if (at.shaped() && !at.correction)
+    pointers = b_.CreateGEP(b_.getInt8Ty(), pointer(at.base), offsets_vector(at.offsets, b_.getInt32Ty()));
+  else
+    pointers = b_.CreateIntToPtr(vec(at), vec_type(b_.getPtrTy()));
+  b_.CreateMaskedScatter(v, pointers, Align(bytes), active());
+}
+
+/// One element a lane from an address that is not uniform.
+Value* Lowering::load_vector(const Inst& inst, const Val& at, llvm::Type* t, uint64_t bytes) {
+  if (at.correction) {
+    // Either the plan holds (no lane wrapped) or every lane's own address is used.
+    Val planned = at;
+    planned.correction = planned.exact = nullptr;
+    BasicBlock* fast = BasicBlock::Create(llvm_, "exact", out_);
+    BasicBlock* slow = BasicBlock::Create(llvm_, "wrapped", out_);
+    BasicBlock* after = BasicBlock::Create(llvm_, "loaded", out_);
+    MDNode* weights = MDNode::get(llvm_, {MDString::get(llvm_, "branch_weights"), ConstantAsMetadata::get(b_.getInt32(1000000)),
+                                          ConstantAsMetadata::get(b_.getInt32(1))});
+    b_.CreateCondBr(at.exact, fast, slow, weights);
+    b_.SetInsertPoint(fast);
+    Value* a = planned.offsets.empty() ? splat(b_.CreateLoad(t, pointer(planned.base))) : load_vector(inst, planned, t, bytes);
+    BasicBlock* fast_end = b_.GetInsertBlock();
+    b_.CreateBr(after);
+    b_.SetInsertPoint(slow);
+    Value* c = gather(nullptr, Val::vector(vec(at)), t, bytes);
+    BasicBlock* slow_end = b_.GetInsertBlock();
+    b_.CreateBr(after);
+    b_.SetInsertPoint(after);
+    PHINode* phi = b_.CreatePHI(vec_type(t), 2);
+    phi->addIncoming(a, fast_end);
+    phi->addIncoming(c, slow_end);
+    return phi;
+  }
+  if (!at.shaped()) return gather(nullptr, at, t, bytes);
+  const auto step = static_cast<int64_t>(bytes);
+  if (progression(at.offsets, step)) {
+    Value* p = pointer(b_.CreateAdd(at.base, b_.getInt64(static_cast<uint64_t>(at.offsets[0]))));
+    if (active_full()) return b_.CreateAlignedLoad(vec_type(t), p, Align(bytes));
+    return b_.CreateMaskedLoad(vec_type(t), p, Align(bytes), active(), Constant::getNullValue(vec_type(t)));
+  }
+  std::vector<Piece> pieces;
+  if (cut(at.offsets, step, 0, width(), pieces)) {
+    bool same = false;
+    for (const Piece& p : pieces) same |= p.same;
+    if (active_full() || !same) {
+      Value* r = nullptr;
+      uint32_t have = 0;
+      for (const Piece& p : pieces) {
+        Value* ptr = pointer(b_.CreateAdd(at.base, b_.getInt64(static_cast<uint64_t>(at.offsets[p.first]))));
+        auto* pt = FixedVectorType::get(t, p.count);
+        Value* v;
+        if (p.same) {
+          v = b_.CreateVectorSplat(p.count, b_.CreateAlignedLoad(t, ptr, Align(bytes)));
+        } else if (active_full()) {
+          v = b_.CreateAlignedLoad(pt, ptr, Align(bytes));
+        } else {
+          Value* m = b_.CreateShuffleVector(active(), range(p.first, p.count));
+          v = b_.CreateMaskedLoad(pt, ptr, Align(bytes), m, Constant::getNullValue(pt));
+        }
+        // Widen each piece to the full vector and put it in place.
+        std::vector<int> spread(width(), -1);
+        for (uint32_t i = 0; i < p.count; ++i) spread[p.first + i] = static_cast<int>(i);
+        Value* wide = b_.CreateShuffleVector(v, spread);
+        if (!r) {
+          r = wide;
+        } else {
+          std::vector<int> pick(width(), -1);
+          for (uint32_t i = 0; i < have; ++i) pick[i] = static_cast<int>(i);
+          for (uint32_t i = 0; i < p.count; ++i) pick[p.first + i] = static_cast<int>(width() + p.first + i);
+          r = b_.CreateShuffleVector(r, wide, pick);
+        }
+        have = p.first + p.count;
+      }
+      return r;
+    }
+  }
+  return gather(nullptr, at, t, bytes);
+}
+
+void Lowering::store_vector(const Inst& inst, const Val& at, Value* v, uint64_t bytes) {
+  if (at.correction) {
+    Val planned = at;
+    planned.correction = planned.exact = nullptr;
+    BasicBlock* fast = BasicBlock::Create(llvm_, "exact", out_);
+    BasicBlock* slow = BasicBlock::Create(llvm_, "wrapped", out_);
+    BasicBlock* after = BasicBlock::Create(llvm_, "stored", out_);
+    b_.CreateCondBr(at.exact, fast, slow);
+    b_.SetInsertPoint(fast);
+    if (planned.offsets.empty()) scatter(Val::vector(vec(planned)), v, bytes);
+    else store_vector(inst, planned, v, bytes);
+    b_.CreateBr(after);
+    b_.SetInsertPoint(slow);
+    scatter(Val::vector(vec(at)), v, bytes);
+    b_.CreateBr(after);
+    b_.SetInsertPoint(after);
+    return;
+  }
+  const auto step = static_cast<int64_t>(bytes);
+  if (at.shaped() && progression(at.offsets, step)) {
+    Value* p = pointer(b_.CreateAdd(at.base, b_.getInt64(static_cast<uint64_t>(at.offsets[0]))));
+    if (active_full()) b_.CreateAlignedStore(v, p, Align(bytes));
+    else b_.CreateMaskedStore(v, p, Align(bytes), active());
+    return;
+  }
+  std::vector<Piece> pieces;
+  if (at.shaped() && cut(at.offsets, step, 0, width(), pieces)) {
+    bool same = false;
+    for (const Piece& p : pieces) same |= p.same;
+    if (!same) {
+      for (const Piece& p : pieces) {
+        Value* ptr = pointer(b_.CreateAdd(at.base, b_.getInt64(static_cast<uint64_t>(at.offsets[p.first]))));
+        Value* part = b_.CreateShuffleVector(v, range(p.first, p.count));
+        if (active_full()) b_.CreateAlignedStore(part, ptr, Align(bytes));
+        else b_.CreateMaskedStore(part, ptr, Align(bytes), b_.CreateShuffleVector(active(), range(p.first, p.count)));
+      }
+      return;
+    }
+  }
+  scatter(at, v, bytes);
+}
+
+/// `count` consecutive elements a lane, lanes side by side: whole vectors, then taken apart.
+std::vector<Value*> Lowering::load_interleaved(const Val& at, llvm::Type* t, uint32_t count, uint64_t bytes) {
+  const uint32_t w = width();
+  std::vector<Value*> parts;
+  for (uint32_t j = 0; j < count; ++j) {
+    Value* p = pointer(b_.CreateAdd(at.base, b_.getInt64(static_cast<uint64_t>(at.offsets[0]) + uint64_t{j} * w * bytes)));
+    if (active_full()) {
+      parts.push_back(b_.CreateAlignedLoad(vec_type(t), p, Align(bytes)));
+      continue;
+    }
+    std::vector<int> lanes;
+    for (uint32_t e = 0; e < w; ++e) lanes.push_back(static_cast<int>((j * w + e) / count));
+    Value* m = b_.CreateShuffleVector(active(), lanes);
+    parts.push_back(b_.CreateMaskedLoad(vec_type(t), p, Align(bytes), m, Constant::getNullValue(vec_type(t))));
+  }
+  auto stride = [&](Value* a, Value* c, int from) {
+    std::vector<int> m;
+    for (uint32_t i = 0; i < w; ++i) m.push_back(static_cast<int>(2 * i) + from);
+    return b_.CreateShuffleVector(a, c, m);
+  };
+  if (count == 2) return {stride(parts[0], parts[1], 0), stride(parts[0], parts[1], 1)};
+  Value* e0 = stride(parts[0], parts[1], 0);
+  Value* e1 = stride(parts[2], parts[3], 0);
+  Value* o0 = stride(parts[0], parts[1], 1);
+  Value* o1 = stride(parts[2], parts[3], 1);
+  return {stride(e0, e1, 0), stride(o0, o1, 0), stride(e0, e1, 1), stride(o0, o1, 1)};
+}
+
+void Lowering::lower_load(const Inst& inst) {
+  const PType t = inst.type();
+  llvm::Type* st = scalar_type(t);
+  const uint64_t bytes = ptx::size_of(t);
+  const Operand& d = inst.ops[0];
+  std::vector<const Operand*> dests;
+  if (d.kind == Operand::Kind::vector)
+    for (const Operand& e : d.elems) dests.push_back(&e);
+  else
+    dests.push_back(&d);
+  const uint32_t count = static_cast<uint32_t>(dests.size());
+  const bool strong = is_strong(inst);
+  Address a = address(inst, inst.ops[1]);
+  const bool entry_param = space_of(inst) == Space::param;
+  check_alignment(inst, a.at, bytes * count);
+  // The destination may be wider than the type: sign-extend where the type is signed.
+  auto put = [&](const Operand& o, Val v) {
+    if (o.kind == Operand::Kind::reg && ptx::is_signed(t)) {
+      unsigned rb = register_type(o.index)->getPrimitiveSizeInBits();
+      if (rb > bytes * 8)
+        v = map({v}, [&](const std::vector<Value*>& x) {
+          llvm::Type* wide = int_type(rb);
+          return b_.CreateSExt(x[0], x[0]->getType()->isVectorTy() ? vec_type(wide) : wide);
+        });
+    }
+    write(o, v, t);
+  };
+  if (strong) compiler_barrier();
+  if (a.at.uniform()) {
+    std::vector<Val> values;
+    for (uint32_t i = 0; i < count; ++i) {
+      Value* p = pointer(b_.CreateAdd(a.at.base, b_.getInt64(i * bytes)));
+      LoadInst* l = b_.CreateAlignedLoad(st, p, Align(bytes), strong);
+      if (entry_param || inst.has(Tok::const_)) l->setMetadata(LLVMContext::MD_invariant_load, MDNode::get(llvm_, {}));
+      if (strong && (st->isIntegerTy() || st->isFloatingPointTy())) l->setAtomic(AtomicOrdering::Acquire);
+      values.push_back(Val::scalar(l));
+    }
+    for (uint32_t i = 0; i < count; ++i) put(*dests[i], values[i]);
+  } else if (count == 1) {
+    put(d, Val::vector(load_vector(inst, a.at, st, bytes)));
+  } else if (a.at.shaped() && !a.at.correction && (count == 2 || count == 4) &&
+             progression(a.at.offsets, static_cast<int64_t>(bytes * count))) {
+    std::vector<Value*> values = load_interleaved(a.at, st, count, bytes);
+    for (uint32_t i = 0; i < count; ++i) put(*dests[i], Val::vector(values[i]));
+  } else {
+    std::vector<Value*> values;
+    for (uint32_t i = 0; i < count; ++i) {
+      Val at = a.at;
+      if (at.shaped()) at.base = b_.CreateAdd(at.base, b_.getInt64(i * bytes));
+      else at.vec = b_.CreateAdd(at.vec, ConstantInt::get(at.vec->getType(), i * bytes));
+      values.push_back(load_vector(inst, at, st, bytes));
+    }
+    for (uint32_t i = 0; i < count; ++i) put(*dests[i], Val::vector(values[i]));
+  }
+  if (strong) compiler_barrier();
+}
+
+void Lowering::lower_store(const Inst& inst) {
+  const PType t = inst.type();
+  llvm::Type* st = scalar_type(t);
+  const uint64_t bytes = ptx::size_of(t);
+  const Operand& s = inst.ops[1];
+  std::vector<Val> values;
+  if (s.kind == Operand::Kind::vector)
+    for (const Operand& e : s.elems) values.push_back(read(e, t));
+  else
+    values.push_back(read(s, t));
+  const uint32_t count = static_cast<uint32_t>(values.size());
+  const bool strong = is_strong(inst);
+  Address a = address(inst, inst.ops[0]);
+  check_alignment(inst, a.at, bytes * count);
+  if (strong) compiler_barrier();
+  if (a.at.uniform()) {
+    Value* last = nullptr;  // the last active lane's value stays
+    for (uint32_t i = 0; i < count; ++i) {
+      Value* v;
+      if (values[i].uniform()) {
+        v = values[i].base;
+      } else {
+        if (!last)
+          last = b_.CreateSub(b_.getInt32(31), b_.CreateIntrinsic(Intrinsic::ctlz, {b_.getInt32Ty()}, {bits(active()), b_.getFalse()}));
+        v = b_.CreateExtractElement(vec(values[i]), last);
+      }
+      StoreInst* store = b_.CreateAlignedStore(v, pointer(b_.CreateAdd(a.at.base, b_.getInt64(i * bytes))), Align(bytes), strong);
+      if (strong) store->setAtomic(AtomicOrdering::Release);
+    }
+  } else if (count > 1 && a.at.shaped() && !a.at.correction && (count == 2 || count == 4) &&
+             progression(a.at.offsets, static_cast<int64_t>(bytes * count))) {
+    auto zip = [&](Value* x, Value* y, bool upper) {
+      std::vector<int> m;
+      const uint32_t w = width();
+      for (uint32_t i = 0; i < w; ++i) {
+        uint32_t e = (upper ? w / 2 : 0) + i / 2;
+        m.push_back(static_cast<int>(i % 2 ? w + e : e));
+      }
+      return b_.CreateShuffleVector(x, y, m);
+    };
+    std::vector<Value*> v, out;
+    for (const Val& x : values) v.push_back(vec(x));
+    if (count == 2) {
+      out = {zip(v[0], v[1], false), zip(v[0], v[1], true)};
+    } else {
+      Value* p0 = zip(v[0], v[2], false);
+      Value* p1 = zip(v[0], v[2], true);
+      Value* q0 = zip(v[1], v[3], false);
+      Value* q1 = zip(v[1], v[3], true);
+      out = {zip(p0, q0, false), zip(p0, q0, true), zip(p1, q1, false), zip(p1, q1, true)};
+    }
+    for (uint32_t j = 0; j < count; ++j) {
+      Value* p = pointer(b_.CreateAdd(a.at.base, b_.getInt64(static_cast<uint64_t>(a.at.offsets[0]) + uint64_t{j} * width() * bytes)));
+      if (active_full()) {
+        b_.CreateAlignedStore(out[j], p, Align(bytes));
+        continue;
+      }
+      std::vector<int> lanes;
+      for (uint32_t e = 0; e < width(); ++e) lanes.push_back(static_cast<int>((j * width() + e) / count));
+      b_.CreateMaskedStore(out[j], p, Align(bytes), b_.CreateShuffleVector(active(), lanes));
+    }
+  } else {
+    for (uint32_t i = 0; i < count; ++i) {
+      Val at = a.at;
+      if (i && at.shaped()) at.base = b_.CreateAdd(at.base, b_.getInt64(i * bytes));
+      else if (i) at.vec = b_.CreateAdd(at.vec, ConstantInt::get(at.vec->getType(), i * bytes));
+      store_vector(inst, at, vec(values[i]), bytes);
+    }
+  }
+  if (strong) compiler_barrier();
+  (void)st;
+}
+
+void Lowering::memory_fence(const Inst& inst) {
+  // Threads of one block share a worker: the compiler alone can reorder what they see.
+  if (inst.has(Tok::cta) && !inst.has(Tok::sc)) return compiler_barrier();
+  b_.CreateFence(AtomicOrdering::SequentiallyConsistent);
+}
+
+/// cp.async copies at once: completion before the wait is allowed, and nobody can tell.
+void Lowering::lower_async_copy(const Inst& inst) {
+  if (inst.has(Tok::commit_group) || inst.has(Tok::wait_group) || inst.has(Tok::wait_all)) return;
+  if (!inst.has(Tok::async) || inst.has(Tok::bulk) || inst.has(Tok::mbarrier) || inst.ops.size() < 3)
+    return fail(inst, "this form of cp is not supported");
+  auto* n = dyn_cast<ConstantInt>(read(inst.ops[2], PType::u32).base);
+  if (!n) return fail(inst, "cp.async needs a constant size");
+  const uint64_t bytes = n->getZExtValue();
+  const bool hinted = inst.has(Tok::L2__cache_hint);
+  const bool has_size = inst.ops.size() > (hinted ? 4u : 3u);
+  if (inst.has(Tok::ignore_oob)) return fail(inst, "this form of cp.async is not supported");
+  Val source_size;
+  if (has_size) source_size = read(inst.ops[3], PType::u32);
+  Inst plain = inst;
+  plain.mods = {};
+  plain.mods.add(Tok::global);
+  Val from = address(plain, inst.ops[1]).at;
+  plain.mods = {};
+  plain.mods.add(Tok::shared);
+  Val to = address(plain, inst.ops[0]).at;
+  check_alignment(inst, from, bytes);
+  check_alignment(inst, to, bytes);
+  Value* saved = guard_mask_;
+  Value* lanes = active();
+  for (uint64_t at = 0; at < bytes; at += 4) {
+    auto moved = [&](Val v) {
+      if (v.shaped()) v.base = b_.CreateAdd(v.base, b_.getInt64(at));
+      else v.vec = b_.CreateAdd(v.vec, ConstantInt::get(v.vec->getType(), at));
+      return v;
+    };
+    llvm::Type* t = b_.getInt32Ty();
+    if (scalar_mode()) {
+      Value* v;
+      if (has_size) {
+        AllocaInst* tmp = entry_alloca(t, "copy");
+        b_.CreateStore(b_.getInt32(0), tmp);
+        then(b_.CreateICmpULT(b_.getInt32(static_cast<uint32_t>(at)), source_size.base),
+             [&] { b_.CreateStore(b_.CreateLoad(t, pointer(moved(from).base)), tmp); });
+        v = b_.CreateLoad(t, tmp);
+      } else {
+        v = b_.CreateLoad(t, pointer(moved(from).base));
+      }
+      b_.CreateStore(v, pointer(moved(to).base));
+      continue;
+    }
+    Val src = moved(from), dst = moved(to);
+    Value* v;
+    if (has_size) {
+      Value* in = b_.CreateICmpULT(splat(b_.getInt32(static_cast<uint32_t>(at))), vec(source_size));
+      guard_mask_ = b_.CreateAnd(lanes, in);
+      v = src.uniform() ? gather(nullptr, Val::vector(vec(src)), t, 4) : load_vector(inst, src, t, 4);
+      guard_mask_ = saved;
+    } else {
+      v = src.uniform() ? splat(b_.CreateLoad(t, pointer(src.base))) : load_vector(inst, src, t, 4);
+    }
+    if (dst.uniform()) scatter(Val::vector(vec(dst)), v, 4);
+    else store_vector(inst, dst, v, 4);
+  }
+}
+
+/// mbarrier as one 64-bit word: pending arrivals (20 bits), expected (20 bits), phase (the rest).
+void Lowering::lower_mbarrier(const Inst& inst) {
+  if (inst.has(Tok::expect_tx) || inst.has(Tok::complete_tx) || inst.has(Tok::noComplete) || inst.has(Tok::arrive_drop))
+    return fail(inst, "this form of mbarrier is not supported");
+  const bool init = inst.has(Tok::init), inval = inst.has(Tok::inval), arrive = inst.has(Tok::arrive);
+  const bool wait = inst.has(Tok::test_wait) || inst.has(Tok::try_wait);
+  if (!init && !inval && !arrive && !wait) return fail(inst, "this form of mbarrier is not supported");
+  const size_t where = (arrive || wait) ? 1 : 0;
+  llvm::Type* i64 = b_.getInt64Ty();
+  Val at = address(inst, inst.ops[where]).at;
+  check_alignment(inst, at, 8);
+  Val operand = Val::scalar(b_.getInt64(1));
+  const bool parity = inst.has(Tok::parity);
+  if (inst.ops.size() > where + 1) operand = fit(read(inst.ops[where + 1], wait && !parity ? PType::b64 : PType::u32), i64);
+  Value* address_array = spill(at, i64);
+  Value* operand_array = spill(operand, i64);
+  Value* result = arrive || wait ? spill(Val::scalar(b_.getInt64(0)), i64) : nullptr;
+  for_each_lane(active(), [&](Value* lane) {
+    Value* p = pointer(load_lane(address_array, i64, lane));
+    Value* x = load_lane(operand_array, i64, lane);
+    const uint64_t field = 0xfffff;
+    if (inval) return;
+    if (init) {
+      b_.CreateStore(b_.CreateOr(x, b_.CreateShl(x, 20)), p);
+      return;
+    }
+    Value* word = b_.CreateLoad(i64, p, true);
+    Value* phase = b_.CreateLShr(word, 40);
+    if (wait) {
+      Value* done = parity ? b_.CreateICmpNE(b_.CreateAnd(phase, 1), b_.CreateAnd(x, 1)) : b_.CreateICmpNE(phase, b_.CreateLShr(x, 40));
+      store_lane(result, i64, lane, b_.CreateZExt(done, i64));
+      return;
+    }
+    Value* pending = b_.CreateSub(b_.CreateAnd(word, field), x);
+    Value* expected = b_.CreateAnd(b_.CreateLShr(word, 20), field);
+    Value* full = b_.CreateICmpEQ(pending, b_.getInt64(0));
+    Value* next = b_.CreateOr(b_.CreateOr(b_.CreateSelect(full, expected, pending), b_.CreateShl(expected, 20)),
+                              b_.CreateShl(b_.CreateAdd(phase, b_.CreateZExt(full, i64)), 40));
+    b_.CreateStore(next, p, true);
+    store_lane(result, i64, lane, word);
+  });
+  if (!result) return;
+  Value* r = b_.CreateLoad(scalar_mode() ? i64 : vec_type(i64), result);
+  if (wait) r = b_.CreateICmpNE(r, Constant::getNullValue(r->getType()));
+  write(inst.ops[0], scalar_mode() ? Val::scalar(r) : Val::vector(r), wait ? PType::pred : PType::b64);
+}
+
+bool Lowering::lower_memory(const Inst& inst) {
+  switch (inst.op) {
+    case Op::ld:
+    case Op::ldu:
+    case Op::st: {
+      if (inst.has(Tok::shared__cluster)) return fail(inst, "distributed shared memory is not supported"), true;
+      const bool is_store = inst.op == Op::st;
+      const Operand& a = inst.ops[is_store ? 0 : 1];
+      const bool call_param = space_of(inst) == Space::param && a.symbol_kind != Operand::SymbolKind::none &&
+                              !(fn_.is_entry && a.symbol_kind == Operand::SymbolKind::param);
+      if (call_param) lower_param(inst, is_store);
+      else if (is_store) lower_store(inst);
+      else lower_load(inst);
+      return true;
+    }
+    case Op::atom:
+    case Op::red:
+      lower_atomic(inst);
+      return true;
+    case Op::membar:
+    case Op::fence:
+      memory_fence(inst);
+      return true;
+    case Op::cp:
+      lower_async_copy(inst);
+      return true;
+    case Op::mbarrier:
+      lower_mbarrier(inst);
+      return true;
+    case Op::prefetch:
+    case Op::prefetchu:
+    case Op::applypriority:
+    case Op::discard:
+      return true;  // hints about caches; nothing observable
+    case Op::createpolicy:
+      write(inst.ops[0], Val::scalar(b_.getInt64(0)), PType::b64);
+      return true;
+    case Op::cvta: {
+      const bool shared = inst.has(Tok::shared) || inst.has(Tok::shared__cta);
+      if (!shared) return false;
+      const PType t = inst.type();
+      Val v = fit(read(inst.ops[1], t), b_.getInt64Ty());
+      Value* window = b_.CreatePtrToInt(ctx_field(offsetof(BlockContext, shared), b_.getPtrTy()), b_.getInt64Ty());
+      if (inst.has(Tok::to)) window = b_.CreateNeg(window);
+      if (v.shaped()) v.base = b_.CreateAdd(v.base, window);
+      else v.vec = b_.CreateAdd(v.vec, splat(window));
+      write(inst.ops[0], v, t);
+      return true;
+    }
+    default:
+      return false;
+  }
+}
+
+}  // namespace limen::simt
