@@ -1,8 +1,10 @@
 // The reader of LIMEN_* variables: one pass over the generated table. An ill-formed value and an
 // unknown LIMEN_ name are reported on standard error, because a silently ignored setting is worse
-// than a noisy one. Does not use the log: the log asks this file where to write.
+// than a noisy one. A program with raised rights reads none of them (secure_getenv). Does not use
+// the log: the log asks this file where to write.
 #include "base/config.h"
 
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include <charconv>
@@ -71,6 +73,7 @@ void report(const char* name, const char* text, const char* type, const char* va
 }
 
 void report_unknown_names() {
+  if (getauxval(AT_SECURE)) return;
   for (char** entry = environ; entry && *entry; ++entry) {
     std::string_view text(*entry);
     if (!text.starts_with("LIMEN_")) continue;
@@ -88,7 +91,7 @@ Config* read_environment() {
   auto* config = new Config;
 #define ROW(type, field, name, fallback, min, max, values, meaning) \
   read_##type(fallback, config->field, min, max, values);           \
-  if (const char* text = std::getenv(name); text && *text) {        \
+  if (const char* text = secure_getenv(name); text && *text) {      \
     if (!read_##type(text, config->field, min, max, values))        \
       report(name, text, #type, values, fallback);                  \
   }

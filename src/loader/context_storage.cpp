@@ -51,6 +51,9 @@ void forget_caches() { generation_.fetch_add(1, std::memory_order_acq_rel); }
 
 }  // namespace
 
+void storage_lock() { lock_.lock(); }
+void storage_unlock() { lock_.unlock(); }
+
 CUresult storage_put(CUcontext context, void* key, void* value, StorageDestructor destructor) {
   std::lock_guard guard(lock_);
   if (find(context, key)) return CUDA_ERROR_INVALID_HANDLE;

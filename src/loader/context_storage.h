@@ -21,4 +21,8 @@ CUresult storage_get(void** value, CUcontext context, void* key);
 /// Removes all values of `context` and calls their destructors.
 void storage_drop(CUcontext context);
 
+/// Around fork.
+void storage_lock();
+void storage_unlock();
+
 }  // namespace limen::loader

@@ -2,7 +2,6 @@
 // beside the file that a symbolic link to it names). It is opened RTLD_LOCAL, so none of its
 // symbols reach the program, and is never closed.
 #include <dlfcn.h>
-#include <sys/auxv.h>
 
 #include <cstdlib>
 #include <string>
@@ -31,12 +30,7 @@ std::string own_folder() {
 
 std::string driver_path() {
   const std::string& chosen = config().driver;
-  if (chosen.empty()) return own_folder() + cpu_driver;
-  if (getauxval(AT_SECURE)) {  // a set-user-id program must not load what its caller names
-    log::error("LIMEN_DRIVER is ignored: the program runs with raised rights");
-    return own_folder() + cpu_driver;
-  }
-  return chosen;
+  return chosen.empty() ? own_folder() + cpu_driver : chosen;
 }
 
 }  // namespace
@@ -57,6 +51,12 @@ CUresult open_driver(const DriverTable** table) {
     log::error("%s was built from another API table: %u bytes, hash %#x; this loader has %zu, %#x",
                path.c_str(), found->size_bytes, found->hash, sizeof(DriverTable),
                driver_table_hash);
+    return CUDA_ERROR_SHARED_OBJECT_INIT_FAILED;
+  }
+  const DriverPrivate& internal = found->internal;
+  if (!internal.current_context || !internal.primary_context_handle ||
+      !internal.set_context_end_hook) {
+    log::error("%s lacks an entry of abi/driver_private.h", path.c_str());
     return CUDA_ERROR_SHARED_OBJECT_INIT_FAILED;
   }
   *table = found;

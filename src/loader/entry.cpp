@@ -5,6 +5,8 @@
 // Nothing here is destroyed: NVIDIA's runtimes call us after our static destructors would have run.
 #include <pthread.h>
 
+#include <cstdlib>
+#include <cstring>
 #include <mutex>
 
 #include "base/config.h"
@@ -51,9 +53,16 @@ const ErrorRow* find_error(int code) {
   return nullptr;
 }
 
-void before_fork() { lock_.lock(); }
-void after_fork_in_parent() { lock_.unlock(); }
+void before_fork() {
+  lock_.lock();
+  lock_private_tables();
+}
+void after_fork_in_parent() {
+  unlock_private_tables();
+  lock_.unlock();
+}
 void after_fork_in_child() {
+  unlock_private_tables();
   if (state_.load() == State::ready) {
     state_.store(State::forked);
     activate(&not_initialized_table);
@@ -75,13 +84,17 @@ CUresult initialize() {
   }
   const DriverTable* table = nullptr;
   if (CUresult result = open_driver(&table); result != CUDA_SUCCESS) return result;
-  if (table->internal.set_context_end_hook) {
-    table->internal.set_context_end_hook(&drop_context_storage);
-  }
+  table->internal.set_context_end_hook(&drop_context_storage);
   if (CUresult result = table->cuInit(0); result != CUDA_SUCCESS) return result;
   activate(table);
   state_.store(State::ready, std::memory_order_release);
   return CUDA_SUCCESS;
+}
+
+/// Calls before cuInit are traced, too: a program that fails there is the one to look at.
+__attribute__((constructor)) void trace_from_the_start() {
+  const char* setting = secure_getenv("LIMEN_LOG");
+  if (setting && std::strncmp(setting, "trace", 5) == 0) activate(&not_initialized_table);
 }
 
 }  // namespace

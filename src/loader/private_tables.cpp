@@ -71,8 +71,7 @@ CUresult load_wrapper(CUmodule* module, const void* wrapper) {
   return active_table()->cuModuleLoadData(module, wrapper);
 }
 CUresult primary_context(CUcontext* context, CUdevice device) {
-  auto* entry = active_table()->internal.primary_context_handle;
-  return entry ? entry(context, device) : CUDA_ERROR_NOT_SUPPORTED;
+  return active_table()->internal.primary_context_handle(context, device);
 }
 CUresult load_wrapper_with_options(CUmodule* module, const void* wrapper, void*, void*, unsigned) {
   return load_wrapper(module, wrapper);
@@ -99,10 +98,7 @@ const auto& cudart_interface() {
 
 // --- TOOLS_TLS, TOOLS_HOOKS ---
 
-CUcontext current_context() {
-  auto* entry = active_table()->internal.current_context;
-  return entry ? entry() : nullptr;
-}
+CUcontext current_context() { return active_table()->internal.current_context(); }
 
 CUresult tls_current_context(CUcontext* context) {
   if (!context) return CUDA_ERROR_INVALID_VALUE;
@@ -346,6 +342,8 @@ constexpr KnownTable known_tables[] = {
 }  // namespace
 
 void drop_context_storage(CUcontext context) { storage_drop(context); }
+void lock_private_tables() { storage_lock(); }
+void unlock_private_tables() { storage_unlock(); }
 
 CUresult cuGetExportTable(const void** table, const CUuuid* id) {
   if (!table || !id) return CUDA_ERROR_INVALID_VALUE;
@@ -353,6 +351,7 @@ CUresult cuGetExportTable(const void** table, const CUuuid* id) {
   for (const KnownTable& known : known_tables) {
     if (std::memcmp(known.id, bytes, sizeof known.id) != 0) continue;
     *table = known.words();
+    log::trace("cuGetExportTable(%02x%02x%02x%02x...) = 0", bytes[0], bytes[1], bytes[2], bytes[3]);
     return CUDA_SUCCESS;
   }
   log::info("cuGetExportTable: unknown table %02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x...",

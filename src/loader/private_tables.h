@@ -9,4 +9,8 @@ namespace limen::loader {
 /// driver on the thread that ends the context (abi/driver_private.h).
 void drop_context_storage(CUcontext context);
 
+/// Around fork, so that a child never inherits the lock held.
+void lock_private_tables();
+void unlock_private_tables();
+
 }  // namespace limen::loader

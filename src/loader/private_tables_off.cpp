@@ -7,6 +7,8 @@
 namespace limen::loader {
 
 void drop_context_storage(CUcontext) {}
+void lock_private_tables() {}
+void unlock_private_tables() {}
 
 CUresult cuGetExportTable(const void** table, const CUuuid* id) {
   static constinit Unsupported once;
