@@ -1,0 +1,313 @@
+// limen_jit_compile: one kernel, one specialisation, to an object. Chooses strategy and width, plans,
+// lowers, optimises, emits. Thread-safe: every call has its own LLVM context.
+#include "compiler/jit/compile.h"
+
+#include <fmt/format.h>
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/Support/raw_ostream.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <optional>
+#include <set>
+
+#include "compiler/jit/target.h"
+#include "compiler/ptx/parser.h"
+#include "compiler/simt/lower.h"
+
+namespace limen::jit {
+
+using kernel::Strategy;
+using ptx::Index;
+using ptx::Op;
+using ptx::Operand;
+using ptx::Space;
+
+namespace {
+
+/// The kernel and everything it may call.
+struct Program {
+  ptx::Module& module;
+  Index kernel;
+  std::vector<Index> functions;  ///< callees with a body, kernel excluded
+  std::set<Index> recursive;
+  bool indirect = false;
+};
+
+Result<void> parse(ptx::Module& m, Index f) {
+  LIMEN_CHECK(ptx::parse_body(m, f));
+  for (const ptx::Register& r : m.functions[f].registers)
+    if (r.vector > 1)
+      return Error{Code::not_supported, fmt::format("vector register '{}' in '{}' is not supported", r.name, m.functions[f].name), ""};
+  return {};
+}
+
+void direct_callees(const ptx::Function& f, std::set<Index>& out, bool& indirect) {
+  for (const auto& b : f.blocks)
+    for (const auto& i : b.body) {
+      if (i.op != Op::call) continue;
+      if (i.ops[0].kind == Operand::Kind::reg) indirect = true;
+      else if (i.ops[0].symbol_kind == Operand::SymbolKind::function) out.insert(i.ops[0].index);
+    }
+}
+
+Result<Program> collect(ptx::Module& m, Index kernel) {
+  Program p{m, kernel, {}, {}, false};
+  std::set<Index> seen{kernel};
+  std::vector<Index> work{kernel};
+  while (!work.empty()) {
+    Index f = work.back();
+    work.pop_back();
+    LIMEN_CHECK(parse(m, f));
+    std::set<Index> next;
+    bool indirect = false;
+    direct_callees(m.functions[f], next, indirect);
+    if (indirect) {
+      p.indirect = true;
+      for (Index i = 0; i < m.functions.size(); ++i)
+        if (!m.functions[i].is_entry && m.functions[i].has_body) next.insert(i);
+    }
+    for (Index n : next)
+      if (m.functions[n].has_body && seen.insert(n).second) {
+        p.functions.push_back(n);
+        work.push_back(n);
+      }
+  }
+  return p;
+}
+
+bool reaches(const ptx::Module& m, Index from, Index to, std::set<Index>& seen) {
+  std::set<Index> next;
+  bool indirect = false;
+  direct_callees(m.functions[from], next, indirect);
+  if (indirect) return true;
+  for (Index n : next) {
+    if (n == to) return true;
+    if (m.functions[n].has_body && seen.insert(n).second && reaches(m, n, to, seen)) return true;
+  }
+  return false;
+}
+
+/// Where .shared variables lie in the block's window.
+struct SharedLayout {
+  std::vector<uint64_t> variables;
+  std::map<Index, simt::FrameLayout> frames;
+  uint64_t bytes = 0;
+};
+
+void mark_shared(const ptx::Function& f, std::set<Index>& used) {
+  auto visit = [&](const Operand& o, auto& self) -> void {
+    if (o.symbol_kind == Operand::SymbolKind::variable) used.insert(o.index);
+    for (const Operand& e : o.elems) self(e, self);
+  };
+  for (const auto& b : f.blocks)
+    for (const auto& i : b.body) {
+      for (const Operand& o : i.ops) visit(o, visit);
+      for (const Operand& o : i.call_args) visit(o, visit);
+    }
+}
+
+SharedLayout lay_out_shared(const Program& p) {
+  SharedLayout l;
+  std::set<Index> used;
+  mark_shared(p.module.functions[p.kernel], used);
+  for (Index f : p.functions) mark_shared(p.module.functions[f], used);
+  l.variables.assign(p.module.variables.size(), 0);
+  uint64_t dynamic_align = 16;
+  for (Index v : used) {
+    const ptx::Variable& var = p.module.variables[v];
+    if (var.space != Space::shared) continue;
+    const uint64_t align = std::max<uint64_t>(1, var.align);
+    if (var.bytes == 0) {
+      dynamic_align = std::max(dynamic_align, align);
+      continue;
+    }
+    l.bytes = (l.bytes + align - 1) / align * align;
+    l.variables[v] = l.bytes;
+    l.bytes += var.bytes;
+  }
+  l.frames[p.kernel] = simt::lay_out(p.module, p.module.functions[p.kernel], l.bytes);
+  for (Index f : p.functions) l.frames[f] = simt::lay_out(p.module, p.module.functions[f], l.bytes);
+  bool dynamic = false;
+  for (Index v : used) {
+    const ptx::Variable& var = p.module.variables[v];
+    if (var.space != Space::shared || var.bytes != 0) continue;
+    if (!dynamic) l.bytes = (l.bytes + dynamic_align - 1) / dynamic_align * dynamic_align;
+    dynamic = true;
+    l.variables[v] = l.bytes;
+  }
+  return l;
+}
+
+struct Choice {
+  Strategy strategy;
+  uint32_t width;
+  std::string why;
+};
+
+uint32_t region_width(const ptx::Module&, const simt::Target& target, const Specialization& spec, bool float64) {
+  uint32_t threads = spec.block[0] ? spec.block[0] * spec.block[1] * spec.block[2] : 32;
+  uint32_t w = float64 && !target.avx512 ? 8 : 16;
+  while (w > 4 && w / 2 >= threads) w /= 2;
+  return w;
+}
+
+/// The strategies to try, best first.
+std::vector<Choice> choices(const Program& p, const Specialization& spec, bool& ftz_by_mxcsr) {
+  simt::Traits all = simt::traits_of(p.module.functions[p.kernel]);
+  bool calls_barrier = false;
+  for (Index f : p.functions) {
+    simt::Traits t = simt::traits_of(p.module.functions[f]);
+    all.warp_ops |= t.warp_ops;
+    calls_barrier |= t.barriers;
+    all.exits |= t.exits;
+    all.float64 |= t.float64;
+    all.all_ftz &= t.all_ftz;
+    all.any_ftz |= t.any_ftz;
+    if (t.spins) all.spins = true, all.reason = t.reason, all.uniform_spins_only &= t.uniform_spins_only;
+  }
+  ftz_by_mxcsr = all.all_ftz && all.any_ftz && !all.float64;
+  uint32_t width = spec.width ? spec.width : all.warp_ops ? 32 : region_width(p.module, host_target(), spec, all.float64);
+  if (all.warp_ops) width = 32;
+  std::vector<Choice> list;
+  const Choice region{Strategy::region, width, "region loops"};
+  const Choice fiber{Strategy::fiber, 32, ""}, lane{Strategy::lane, 1, ""};
+  auto add = [&](Choice c, const std::string& why) {
+    if (!why.empty()) c.why = why;
+    list.push_back(c);
+  };
+  if (spec.strategy == static_cast<int>(Strategy::lane)) {
+    add(lane, "asked for");
+    return list;
+  }
+  const bool fiber_asked = spec.strategy == static_cast<int>(Strategy::fiber);
+  if (all.exits) {
+    add(lane, "exit inside a device function");
+  } else if (all.spins) {
+    if (all.uniform_spins_only) add(fiber, all.reason);
+    add(lane, all.reason);
+  } else if (fiber_asked) {
+    add(fiber, "asked for");
+    add(lane, "");
+  } else {
+    if (all.odd_barriers) add(fiber, all.reason);
+    else if (calls_barrier) add(fiber, "barrier inside a called function");
+    else add(region, "");
+    if (list[0].strategy == Strategy::region) add(lane, "");
+    else add(lane, "");
+  }
+  return list;
+}
+
+void dump(const char* stage, const std::string& name, const llvm::Module& module) {
+  const char* dir = std::getenv("LIMEN_DUMP_DIR");
+  if (!dir || !*dir) return;
+  std::error_code ec;
+  llvm::raw_fd_ostream out(fmt::format("{}/{}.{}.ll", dir, name.substr(0, 100), stage), ec);
+  if (!ec) module.print(out, nullptr);
+}
+
+struct Attempt {
+  std::optional<CompiledKernel> kernel;
+  std::string why;        ///< the strategy cannot run this kernel
+  std::string error;      ///< nothing can
+  Code code = Code::not_supported;
+};
+
+Attempt attempt(const Program& p, const Specialization& spec, const Choice& choice, bool ftz_by_mxcsr) {
+  Attempt result;
+  const simt::Target& target = host_target();
+  const ptx::Function& kernel = p.module.functions[p.kernel];
+  llvm::LLVMContext context;
+  llvm::Module module("limen", context);
+  std::string error;
+  auto machine = make_machine(target, spec.opt_level, error);
+  if (!machine) return result.error = error, result;
+  module.setDataLayout(machine->createDataLayout());
+  module.setTargetTriple(machine->getTargetTriple().str());
+  SharedLayout shared = lay_out_shared(p);
+
+  simt::Unit unit{module, p.module, target, {}, choice.strategy, ftz_by_mxcsr, {}, {}, {}, Code::not_supported};
+  unit.launch.width = choice.width;
+  unit.launch.scalar = choice.strategy == Strategy::lane;
+  unit.launch.small_grid = spec.small_grid;
+  for (int i = 0; i < 3; ++i) unit.launch.block[i] = spec.block[i];
+  auto plan_for = [&](Index f) {
+    simt::LaunchShape launch = unit.launch;
+    launch.frame_bytes = static_cast<uint32_t>(shared.frames[f].local_bytes);
+    return simt::make_plan(p.module.functions[f], launch, choice.strategy, result.why);
+  };
+  auto plan = plan_for(p.kernel);
+  if (!plan) return result;
+  simt::Lowering lowering(unit, *plan, p.kernel, shared.variables, shared.frames[p.kernel]);
+  lowering.make_kernel();
+  std::vector<std::unique_ptr<simt::Plan>> plans;
+  for (size_t i = 0; i < unit.pending.size() && unit.error.empty(); ++i) {
+    Index f = unit.pending[i];
+    auto own = plan_for(f);
+    if (!own) return result;
+    plans.push_back(std::make_unique<simt::Plan>(std::move(*own)));
+    simt::Lowering callee(unit, *plans.back(), f, shared.variables, shared.frames[f]);
+    callee.make_function();
+    std::set<Index> seen;
+    size_t size = 0;
+    for (const auto& b : p.module.functions[f].blocks) size += b.body.size();
+    if (size <= 150 && !reaches(p.module, f, f, seen)) unit.functions[f]->addFnAttr(llvm::Attribute::AlwaysInline);
+  }
+  if (!unit.error.empty()) {
+    result.error = unit.error;
+    result.code = unit.error_code;
+    return result;
+  }
+  const std::string tag = fmt::format("{}.{}x{}x{}.s{}w{}", kernel.name.substr(0, 60), spec.block[0], spec.block[1], spec.block[2], static_cast<int>(choice.strategy), choice.width);
+  dump("raw", tag, module);
+  std::string broken;
+  llvm::raw_string_ostream broken_out(broken);
+  if (llvm::verifyModule(module, &broken_out)) {
+    result.error = fmt::format("internal: invalid code for '{}': {}", kernel.name, broken.substr(0, 400));
+    result.code = Code::unknown;
+    return result;
+  }
+  optimize(module, *machine, spec.opt_level);
+  dump("opt", tag, module);
+  CompiledKernel k;
+  k.object = emit_object(module, *machine, error);
+  if (k.object.empty()) return result.error = error, result;
+  if (const char* dir = std::getenv("LIMEN_DUMP_DIR"); dir && *dir) {
+    std::ofstream out(fmt::format("{}/{}.o", dir, tag), std::ios::binary);
+    out.write(reinterpret_cast<const char*>(k.object.data()), static_cast<std::streamsize>(k.object.size()));
+  }
+  k.meta.abi_version = kernel::kernel_abi_version;
+  k.meta.strategy = choice.strategy;
+  k.meta.width = choice.width;
+  k.meta.slot_bytes = lowering.slot_bytes();
+  k.meta.local_frame_bytes = static_cast<uint32_t>(shared.frames[p.kernel].local_bytes);
+  k.meta.static_shared_bytes = static_cast<uint32_t>(shared.bytes);
+  for (int i = 0; i < 3; ++i) k.meta.block[i] = spec.block[i];
+  k.meta.flush_denormals = ftz_by_mxcsr;
+  k.meta.has_barrier = plan->graph.has_barrier;
+  k.notes = choice.why;
+  result.kernel = std::move(k);
+  return result;
+}
+
+}  // namespace
+}  // namespace limen::jit
+
+extern "C" __attribute__((visibility("default"))) limen::Result<limen::jit::CompiledKernel> limen_jit_compile(
+    limen::ptx::Module& module, uint32_t function, const limen::jit::Specialization& spec) {
+  using namespace limen;
+  using namespace limen::jit;
+  LIMEN_TRY(Program program, collect(module, function));
+  bool ftz = false;
+  std::string why;
+  for (Choice& choice : choices(program, spec, ftz)) {
+    if (choice.why.empty()) choice.why = why;
+    Attempt a = attempt(program, spec, choice, ftz);
+    if (a.kernel) return std::move(*a.kernel);
+    if (!a.error.empty()) return Error{a.code, a.error, ""};
+    why = a.why;
+  }
+  return Error{Code::not_supported, fmt::format("no strategy can run '{}': {}", module.functions[function].name, why), ""};
+}

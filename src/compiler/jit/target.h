@@ -1,0 +1,26 @@
+// The machine code is made for: LLVM's view of this processor and the object emitter.
+#pragma once
+#include <llvm/IR/Module.h>
+#include <llvm/Target/TargetMachine.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compiler/simt/lower.h"
+
+namespace limen::jit {
+
+/// This processor, with the features the code generator asks about.
+const simt::Target& host_target();
+
+/// A target machine for `target`; null with a message in `error` when LLVM has none.
+std::unique_ptr<llvm::TargetMachine> make_machine(const simt::Target& target, uint32_t opt_level, std::string& error);
+
+/// Runs the fixed pass list.
+void optimize(llvm::Module& module, llvm::TargetMachine& machine, uint32_t opt_level);
+
+/// Emits a relocatable ELF object.
+std::vector<uint8_t> emit_object(llvm::Module& module, llvm::TargetMachine& machine, std::string& error);
+
+}  // namespace limen::jit
