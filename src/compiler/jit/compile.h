@@ -33,11 +33,6 @@ struct CompiledKernel {
 using CompileFn = Result<CompiledKernel> (*)(ptx::Module& module, uint32_t function,
                                              const Specialization& spec);
 
-/// The CPU the code is for: name and features that matter, part of the cache key.
-std::string host_cpu_key();
-/// Engine and compiler version, part of the cache key.
-extern const char* const compiler_version;
-
 }  // namespace limen::jit
 
 /// The one symbol liblimen_jit.so exports.

@@ -85,13 +85,7 @@ Val Lowering::fit(const Val& v, llvm::Type* to) {
 AllocaInst* Lowering::entry_alloca(llvm::Type* type, const Twine& name, bool zero) {
   IRBuilder<> e(entry_, entry_->begin());
   AllocaInst* a = e.CreateAlloca(type, nullptr, name);
-  if (zero) {
-    IRBuilder<> z(entry_->getTerminator() ? entry_->getTerminator() : nullptr);
-    if (entry_->getTerminator()) z.SetInsertPoint(entry_->getTerminator());
-    else z.SetInsertPoint(entry_);
-    if (a->getNextNode()) z.SetInsertPoint(a->getNextNode());
-    z.CreateStore(Constant::getNullValue(type), a);
-  }
+  if (zero) e.CreateStore(Constant::getNullValue(type), a);
   return a;
 }
 
