@@ -1,0 +1,562 @@
+// Life and death of contexts, the per-thread stack, and the cuCtx* and cuDevicePrimaryCtx* calls.
+// Invariant: a context ends only after its work, unless the process is exiting: then nothing is freed
+// or waited for. Thread rule: see the header.
+#include "drivers/cpu/context.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <shared_mutex>
+
+#include <fmt/format.h>
+
+#include "base/log.h"
+#include "drivers/cpu/memory/pool.h"
+#include "drivers/cpu/module/module.h"
+#include "drivers/cpu/stream/order.h"
+
+namespace limen::cpu {
+
+namespace {
+
+std::atomic<uint32_t> next_owner{1};
+
+/// Active contexts by owner number.
+struct OwnerBook {
+  std::shared_mutex mutex;
+  std::unordered_map<uint32_t, Context*> contexts;
+};
+OwnerBook& owners() {
+  static auto* book = new OwnerBook;
+  return *book;
+}
+std::atomic<uint64_t> next_stream_id{3};  // 1 and 2 name the default streams
+
+/// One thread's contexts. Freed when the thread ends, but never at process exit.
+struct ThreadState {
+  std::vector<Context*> stack;
+  struct OwnStream {
+    Context* context;
+    uint32_t owner;
+    StreamHandle* handle;
+  };
+  std::vector<OwnStream> streams;
+};
+
+/// `top` is kept apart so that finding the current context is one load.
+thread_local Context* top = nullptr;
+thread_local ThreadState* state = nullptr;
+
+void end_thread(void* memory) {
+  auto* ended = static_cast<ThreadState*>(memory);
+  for (auto& own : ended->streams)
+    if (own.context->active && own.context->owner == own.owner) retire_stream(own.handle);
+  delete ended;
+}
+
+ThreadState& this_thread() {
+  if (state) return *state;
+  // A pthread key, not a destructor of thread_local: the main thread's would run before NVIDIA's
+  // exit handler calls us again.
+  static pthread_key_t key = [] {
+    pthread_key_t made;
+    pthread_key_create(&made, end_thread);
+    return made;
+  }();
+  state = new ThreadState;
+  pthread_setspecific(key, state);
+  return *state;
+}
+
+void push(Context* context) {
+  this_thread().stack.push_back(context);
+  top = context;
+}
+
+Context* pop() {
+  auto& stack = this_thread().stack;
+  if (stack.empty()) return nullptr;
+  Context* popped = stack.back();
+  stack.pop_back();
+  top = stack.empty() ? nullptr : stack.back();
+  return popped;
+}
+
+CUresult result_of(kernel::Fault fault) {
+  switch (fault) {
+    case kernel::Fault::none: return CUDA_SUCCESS;
+    case kernel::Fault::illegal_address: return CUDA_ERROR_ILLEGAL_ADDRESS;
+    case kernel::Fault::misaligned_address: return CUDA_ERROR_MISALIGNED_ADDRESS;
+    case kernel::Fault::trap: return CUDA_ERROR_LAUNCH_FAILED;
+    case kernel::Fault::assert_failed: return CUDA_ERROR_ASSERT;
+    case kernel::Fault::stack_overflow: return CUDA_ERROR_ILLEGAL_ADDRESS;
+    case kernel::Fault::illegal_instruction: return CUDA_ERROR_ILLEGAL_INSTRUCTION;
+    case kernel::Fault::invalid_pc: return CUDA_ERROR_INVALID_PC;
+    case kernel::Fault::lanes_apart: return CUDA_ERROR_LAUNCH_FAILED;
+    case kernel::Fault::deadlock: return CUDA_ERROR_LAUNCH_TIMEOUT;
+    case kernel::Fault::out_of_resources: return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+    case kernel::Fault::invalid_address_space: return CUDA_ERROR_INVALID_ADDRESS_SPACE;
+  }
+  return CUDA_ERROR_LAUNCH_FAILED;
+}
+
+constexpr unsigned known_flags = CU_CTX_FLAGS_MASK;
+
+bool flags_are_valid(unsigned flags) {
+  unsigned schedule = flags & CU_CTX_SCHED_MASK;
+  return (flags & ~known_flags) == 0 &&
+         (schedule == CU_CTX_SCHED_AUTO || schedule == CU_CTX_SCHED_SPIN ||
+          schedule == CU_CTX_SCHED_YIELD || schedule == CU_CTX_SCHED_BLOCKING_SYNC);
+}
+
+}  // namespace
+
+Context::Context(Device& device, bool primary) : device(device), primary(primary) {
+  pool = driver().pool;
+}
+
+void Context::activate() {
+  std::lock_guard lock(life);
+  if (active) return;
+  owner = next_owner++;
+  error = 0;
+  legacy = std::make_shared<Stream>(*this, Stream::Kind::legacy, 0);
+  stack_bytes = 1024;
+  pending_launches = 2048;
+  l2_fetch_bytes = 64;
+  cache_config = 0;
+  shared_config = 0;
+  print.reset();
+  heap.reset();
+  heap.bind(&device.memory(), owner);
+  {
+    std::unique_lock book(owners().mutex);
+    owners().contexts.emplace(owner, this);
+  }
+  active = true;
+}
+
+void Context::end() {
+  if (driver().context_end_hook) driver().context_end_hook(handle_of(this));
+  std::lock_guard lock(life);
+  if (!active) return;
+  print.flush();
+  if (process_is_exiting()) return;
+  for (auto& stream : list_streams()) stream->wait_all(WaitPolicy::automatic);
+  legacy->wait_all(WaitPolicy::automatic);
+  // Completion is signalled a moment before a stream lets go of its owner.
+  while (busy()) sched_yield();
+  print.flush();
+  active = false;
+  {
+    std::unique_lock book(owners().mutex);
+    owners().contexts.erase(owner);
+  }
+  std::set<StreamHandle*> old_streams;
+  std::set<EventHandle*> old_events;
+  std::set<Module*> old_modules;
+  {
+    std::lock_guard list(mutex);
+    old_streams.swap(stream_handles);
+    old_events.swap(event_handles);
+    old_modules.swap(modules);
+    streams.clear();
+    peers.clear();
+  }
+  for (StreamHandle* stream : old_streams) driver().streams.destroy(stream);
+  for (EventHandle* event : old_events) driver().events.destroy(event);
+  for (Module* module : old_modules) destroy_module(module);
+  forget_library_instances(*this);
+  forget_pool_blocks(owner);
+  device.memory().release_owner(owner);
+  driver().host->release_owner(owner);
+}
+
+void Context::kernel_failed(const engine::FaultInfo& fault) {
+  int none = 0;
+  int code = result_of(fault.kind);
+  if (!error.compare_exchange_strong(none, code)) return;
+  log::write(log::Level::error, fmt::format("kernel failed (error {}): {}", code, fault.message));
+}
+
+WaitPolicy Context::wait_policy() const {
+  switch (flags.load(std::memory_order_relaxed) & CU_CTX_SCHED_MASK) {
+    case CU_CTX_SCHED_SPIN: return WaitPolicy::spin;
+    case CU_CTX_SCHED_YIELD: return WaitPolicy::yield;
+    case CU_CTX_SCHED_BLOCKING_SYNC: return WaitPolicy::block;
+    default: return WaitPolicy::automatic;
+  }
+}
+
+std::vector<std::shared_ptr<Stream>> Context::list_streams() {
+  std::lock_guard lock(mutex);
+  return streams;
+}
+
+void Context::adopt(const std::shared_ptr<Stream>& stream) {
+  std::lock_guard lock(mutex);
+  streams.push_back(stream);
+}
+
+CUresult Context::synchronize() {
+  if (busy()) {
+    WaitPolicy policy = wait_policy();
+    for (auto& stream : list_streams()) stream->wait_all(policy);
+    legacy->wait_all(policy);
+  }
+  print.flush();
+  trim_pools_at_sync(device);
+  return sticky();
+}
+
+CUresult current(Context** context) {
+  Context* now = top;
+  if (!now) return CUDA_ERROR_INVALID_CONTEXT;
+  if (!driver().contexts.resolve(now)) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+  if (!now->active.load(std::memory_order_acquire))
+    return now->owner ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_ERROR_INVALID_CONTEXT;
+  *context = now;
+  return CUDA_SUCCESS;
+}
+
+CUresult current_usable(Context** context) {
+  if (CUresult result = current(context)) return result;
+  return (*context)->sticky();
+}
+
+Context* context_of_owner(uint32_t owner) {
+  if (top && top->owner == owner && top->active) return top;
+  std::shared_lock book(owners().mutex);
+  auto found = owners().contexts.find(owner);
+  return found == owners().contexts.end() ? nullptr : found->second;
+}
+
+CUresult context_of(CUcontext handle, Context** context) {
+  if (!handle) return current(context);
+  Context* named = driver().contexts.resolve(handle);
+  if (!named) return CUDA_ERROR_INVALID_CONTEXT;
+  if (!named->active) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+  *context = named;
+  return CUDA_SUCCESS;
+}
+
+StreamHandle* per_thread_stream(Context& context) {
+  ThreadState& thread = this_thread();
+  for (auto& own : thread.streams) {
+    if (own.context != &context) continue;
+    if (own.owner == context.owner) return own.handle;
+    own.handle = make_stream(context, Stream::Kind::blocking, 0, CU_STREAM_DEFAULT);
+    own.owner = context.owner;
+    return own.handle;
+  }
+  StreamHandle* made = make_stream(context, Stream::Kind::blocking, 0, CU_STREAM_DEFAULT);
+  if (made) thread.streams.push_back({&context, context.owner, made});
+  return made;
+}
+
+StreamHandle* make_stream(Context& context, Stream::Kind kind, int priority, unsigned flags) {
+  StreamHandle* handle = driver().streams.create();
+  if (!handle) return nullptr;
+  handle->stream = std::make_shared<Stream>(context, kind, priority);
+  handle->context = &context;
+  handle->flags = flags;
+  handle->id = next_stream_id++;
+  std::lock_guard lock(context.mutex);
+  context.streams.push_back(handle->stream);
+  context.stream_handles.insert(handle);
+  return handle;
+}
+
+CUcontext current_context() { return handle_of(top); }
+
+CUresult primary_context_handle(CUcontext* context, CUdevice ordinal) {
+  Device* device = driver().device(ordinal);
+  if (!device) return CUDA_ERROR_INVALID_DEVICE;
+  if (!context) return CUDA_ERROR_INVALID_VALUE;
+  *context = handle_of(device->primary());
+  return CUDA_SUCCESS;
+}
+
+CUresult cuCtxCreate(CUcontext* pctx, CUctxCreateParams* params, unsigned int flags, CUdevice dev) {
+  if (!pctx || !flags_are_valid(flags)) return CUDA_ERROR_INVALID_VALUE;
+  Device* device = driver().device(dev);
+  if (!device) return CUDA_ERROR_INVALID_DEVICE;
+  if (params && (params->execAffinityParams || params->numExecAffinityParams))
+    return CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY;
+  if (params && params->cigParams) return CUDA_ERROR_NOT_SUPPORTED;
+  Context* context = driver().contexts.create(*device, false);
+  if (!context) return CUDA_ERROR_OUT_OF_MEMORY;
+  context->activate();
+  context->flags = flags;
+  push(context);
+  *pctx = handle_of(context);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuCtxDestroy(CUcontext ctx) {
+  Context* context = driver().contexts.resolve(ctx);
+  if (!context && driver().contexts.once_was(ctx)) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+  if (!context || context->primary) return CUDA_ERROR_INVALID_CONTEXT;
+  if (top == context) pop();
+  if (!driver().contexts.retire(context)) return CUDA_ERROR_INVALID_CONTEXT;
+  context->end();
+  if (!process_is_exiting()) driver().contexts.destroy(context);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuCtxAttach(CUcontext* pctx, unsigned int flags) {
+  if (!pctx || flags) return CUDA_ERROR_INVALID_VALUE;
+  Context* context;
+  if (CUresult result = current(&context)) return result;
+  context->retained.fetch_add(1);
+  *pctx = handle_of(context);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuCtxDetach(CUcontext ctx) {
+  Context* context;
+  if (CUresult result = context_of(ctx, &context)) return result;
+  if (context != top) return CUDA_ERROR_INVALID_CONTEXT;
+  if (context->retained.load() == 0) return cuCtxDestroy(ctx);
+  context->retained.fetch_sub(1);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuCtxPushCurrent(CUcontext ctx) {
+  Context* context = driver().contexts.resolve(ctx);
+  if (!context) return CUDA_ERROR_INVALID_CONTEXT;
+  push(context);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuCtxPopCurrent(CUcontext* pctx) {
+  Context* popped = pop();
+  if (!popped) return CUDA_ERROR_INVALID_CONTEXT;
+  if (pctx) *pctx = handle_of(popped);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuCtxSetCurrent(CUcontext ctx) {
+  auto* context = reinterpret_cast<Context*>(ctx);
+  if (context && context == top) return CUDA_SUCCESS;
+  if (!context) {
+    pop();
+    return CUDA_SUCCESS;
+  }
+  // A destroyed context may become current; using it is then error 709, as on NVIDIA's driver.
+  if (!driver().contexts.resolve(context) && !driver().contexts.once_was(context))
+    return CUDA_ERROR_INVALID_CONTEXT;
+  ThreadState& thread = this_thread();
+  if (thread.stack.empty()) thread.stack.push_back(context);
+  else thread.stack.back() = context;
+  top = context;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuCtxGetCurrent(CUcontext* pctx) {
+  if (!pctx) return CUDA_ERROR_INVALID_VALUE;
+  *pctx = handle_of(top);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuCtxGetDevice(CUdevice* device, CUcontext ctx) {
+  if (!device) return CUDA_ERROR_INVALID_VALUE;
+  // The device of an inactive primary context is known, too: runtimes ask before they retain.
+  Context* context = ctx ? driver().contexts.resolve(ctx) : top;
+  if (!context) return CUDA_ERROR_INVALID_CONTEXT;
+  *device = context->device.ordinal();
+  return CUDA_SUCCESS;
+}
+
+CUresult cuCtxGetFlags(unsigned int* flags) {
+  if (!flags) return CUDA_ERROR_INVALID_VALUE;
+  Context* context;
+  if (CUresult result = current(&context)) return result;
+  *flags = context->flags;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuCtxSetFlags(unsigned int flags) {
+  Context* context;
+  if (CUresult result = current(&context)) return result;
+  if (!flags_are_valid(flags)) return CUDA_ERROR_INVALID_VALUE;
+  context->flags = flags;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuCtxGetId(CUcontext ctx, unsigned long long* ctxId) {
+  if (!ctxId) return CUDA_ERROR_INVALID_VALUE;
+  Context* context;
+  if (CUresult result = context_of(ctx, &context)) return result;
+  *ctxId = context->owner;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuCtxGetApiVersion(CUcontext ctx, unsigned int* version) {
+  if (!version) return CUDA_ERROR_INVALID_VALUE;
+  Context* context;
+  if (CUresult result = context_of(ctx, &context)) return result;
+  *version = 3020;  // every context-creating ABI since CUDA 3.2 reports this
+  return CUDA_SUCCESS;
+}
+
+CUresult cuCtxSynchronize(CUcontext ctx) {
+  Context* context;
+  if (CUresult result = context_of(ctx, &context)) return result;
+  return context->synchronize();
+}
+
+CUresult cuCtxGetCacheConfig(CUfunc_cache* pconfig) {
+  if (!pconfig) return CUDA_ERROR_INVALID_VALUE;
+  Context* context;
+  if (CUresult result = current_usable(&context)) return result;
+  *pconfig = static_cast<CUfunc_cache>(context->cache_config.load());
+  return CUDA_SUCCESS;
+}
+
+CUresult cuCtxSetCacheConfig(CUfunc_cache config) {
+  if (config < CU_FUNC_CACHE_PREFER_NONE || config > CU_FUNC_CACHE_PREFER_EQUAL)
+    return CUDA_ERROR_INVALID_VALUE;
+  Context* context;
+  if (CUresult result = current_usable(&context)) return result;
+  context->cache_config = config;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuCtxGetSharedMemConfig(CUsharedconfig* pConfig) {
+  if (!pConfig) return CUDA_ERROR_INVALID_VALUE;
+  Context* context;
+  if (CUresult result = current_usable(&context)) return result;
+  *pConfig = CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuCtxSetSharedMemConfig(CUsharedconfig config) {
+  if (config < CU_SHARED_MEM_CONFIG_DEFAULT_BANK_SIZE ||
+      config > CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE)
+    return CUDA_ERROR_INVALID_VALUE;
+  Context* context;
+  return current_usable(&context);
+}
+
+CUresult cuCtxGetStreamPriorityRange(int* leastPriority, int* greatestPriority) {
+  Context* context;
+  if (CUresult result = current_usable(&context)) return result;
+  if (leastPriority) *leastPriority = least_priority;
+  if (greatestPriority) *greatestPriority = greatest_priority;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuCtxResetPersistingL2Cache() {
+  Context* context;
+  return current_usable(&context);
+}
+
+CUresult cuCtxGetExecAffinity(CUexecAffinityParam* pExecAffinity, CUexecAffinityType type) {
+  if (!pExecAffinity) return CUDA_ERROR_INVALID_VALUE;
+  Context* context;
+  if (CUresult result = current_usable(&context)) return result;
+  return CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY;
+}
+
+CUresult cuCtxGetLimit(size_t* pvalue, CUlimit limit) {
+  if (!pvalue) return CUDA_ERROR_INVALID_VALUE;
+  Context* context;
+  if (CUresult result = current_usable(&context)) return result;
+  switch (limit) {
+    case CU_LIMIT_STACK_SIZE: *pvalue = context->stack_bytes; return CUDA_SUCCESS;
+    case CU_LIMIT_PRINTF_FIFO_SIZE: *pvalue = context->print.limit_bytes(); return CUDA_SUCCESS;
+    case CU_LIMIT_MALLOC_HEAP_SIZE: *pvalue = context->heap.limit_bytes(); return CUDA_SUCCESS;
+    case CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT:
+      *pvalue = context->pending_launches;
+      return CUDA_SUCCESS;
+    case CU_LIMIT_MAX_L2_FETCH_GRANULARITY: *pvalue = context->l2_fetch_bytes; return CUDA_SUCCESS;
+    case CU_LIMIT_PERSISTING_L2_CACHE_SIZE: *pvalue = 0; return CUDA_SUCCESS;
+    case CU_LIMIT_SHMEM_SIZE:
+    case CU_LIMIT_CIG_ENABLED:
+    case CU_LIMIT_CIG_SHMEM_FALLBACK_ENABLED:
+    case CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH: return CUDA_ERROR_UNSUPPORTED_LIMIT;
+    default: return CUDA_ERROR_INVALID_VALUE;
+  }
+}
+
+CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
+  Context* context;
+  if (CUresult result = current_usable(&context)) return result;
+  switch (limit) {
+    case CU_LIMIT_STACK_SIZE:
+      if (value > most_stack_bytes) return CUDA_ERROR_INVALID_VALUE;
+      context->stack_bytes = (value + 15) / 16 * 16;
+      return CUDA_SUCCESS;
+    case CU_LIMIT_PRINTF_FIFO_SIZE:
+      if (context->print.used()) return CUDA_ERROR_INVALID_VALUE;
+      context->print.set_limit(std::max<size_t>(value, 4096));
+      return CUDA_SUCCESS;
+    case CU_LIMIT_MALLOC_HEAP_SIZE:
+      if (value > context->device.memory().limit_bytes()) return CUDA_ERROR_INVALID_VALUE;
+      return context->heap.set_limit(value) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    case CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT:
+      context->pending_launches = value;
+      return CUDA_SUCCESS;
+    case CU_LIMIT_MAX_L2_FETCH_GRANULARITY:
+      if (value > 128) return CUDA_ERROR_INVALID_VALUE;
+      context->l2_fetch_bytes = value;  // a hint on NVIDIA's devices; there is nothing to tune here
+      return CUDA_SUCCESS;
+    case CU_LIMIT_PERSISTING_L2_CACHE_SIZE:
+    case CU_LIMIT_SHMEM_SIZE:
+    case CU_LIMIT_CIG_ENABLED:
+    case CU_LIMIT_CIG_SHMEM_FALLBACK_ENABLED:
+    case CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH: return CUDA_ERROR_UNSUPPORTED_LIMIT;
+    default: return CUDA_ERROR_INVALID_VALUE;
+  }
+}
+
+CUresult cuDevicePrimaryCtxRetain(CUcontext* pctx, CUdevice dev) {
+  if (!pctx) return CUDA_ERROR_INVALID_VALUE;
+  Device* device = driver().device(dev);
+  if (!device) return CUDA_ERROR_INVALID_DEVICE;
+  Context* context = device->primary();
+  context->retained.fetch_add(1);
+  context->activate();
+  *pctx = handle_of(context);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDevicePrimaryCtxRelease(CUdevice dev) {
+  Device* device = driver().device(dev);
+  if (!device) return CUDA_ERROR_INVALID_DEVICE;
+  Context* context = device->primary();
+  uint32_t count = context->retained.load();
+  do {
+    if (count == 0) return CUDA_ERROR_INVALID_CONTEXT;
+  } while (!context->retained.compare_exchange_weak(count, count - 1));
+  if (count == 1) context->end();
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDevicePrimaryCtxReset(CUdevice dev) {
+  Device* device = driver().device(dev);
+  if (!device) return CUDA_ERROR_INVALID_DEVICE;
+  // The retain count stays: measured H200, driver 580.x.
+  if (device->primary()->active) device->primary()->end();
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDevicePrimaryCtxGetState(CUdevice dev, unsigned int* flags, int* active) {
+  Device* device = driver().device(dev);
+  if (!device) return CUDA_ERROR_INVALID_DEVICE;
+  if (!flags && !active) return CUDA_ERROR_INVALID_VALUE;
+  if (flags) *flags = device->primary()->flags;
+  if (active) *active = device->primary()->active ? 1 : 0;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDevicePrimaryCtxSetFlags(CUdevice dev, unsigned int flags) {
+  Device* device = driver().device(dev);
+  if (!device) return CUDA_ERROR_INVALID_DEVICE;
+  if (!flags_are_valid(flags)) return CUDA_ERROR_INVALID_VALUE;
+  device->primary()->flags = flags;
+  return CUDA_SUCCESS;
+}
+
+}  // namespace limen::cpu

@@ -1,0 +1,99 @@
+// Context: what a CUDA context owns (streams, events, modules, memory, limits, printf text, heap),
+// its sticky error, and each thread's stack of current contexts.
+// A device's primary context is one object for the life of the process; it is "active" between the
+// first retain and the last release (or reset). Invariant: the error, once set, stays until then.
+// Thread rule: any thread. `mutex` guards the lists and is never held while waiting or calling out.
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <unordered_map>
+#include <vector>
+
+#include "abi/cpu_api.h"
+#include "drivers/cpu/device.h"
+#include "drivers/cpu/driver.h"
+#include "drivers/cpu/memory/heap.h"
+#include "drivers/cpu/print.h"
+#include "drivers/cpu/stream/stream.h"
+
+namespace limen::cpu {
+
+struct Module;
+
+/// What a CUstream handle is.
+struct StreamHandle {
+  std::shared_ptr<Stream> stream;
+  Context* context = nullptr;
+  unsigned flags = 0;
+  uint64_t id = 0;
+};
+
+/// What a CUevent handle is.
+struct EventHandle {
+  std::shared_ptr<EventState> state = std::make_shared<EventState>();
+  Context* context = nullptr;
+};
+
+struct Context final : StreamOwner {
+  Context(Device& device, bool primary);
+
+  Device& device;
+  const bool primary;
+  std::atomic<bool> active{false};
+  uint32_t owner = 0;            ///< owner of memory blocks; new at each activation
+  std::atomic<unsigned> flags{0};
+  std::atomic<uint32_t> retained{0};
+  std::mutex life;               ///< serialises activate() and end()
+
+  std::shared_ptr<Stream> legacy;
+  std::mutex mutex;
+  std::vector<std::shared_ptr<Stream>> streams;   ///< all but legacy, also destroyed ones still busy
+  std::set<StreamHandle*> stream_handles;
+  std::set<EventHandle*> event_handles;
+  std::set<Module*> modules;
+  std::set<Context*> peers;
+
+  std::atomic<size_t> stack_bytes{1024};
+  std::atomic<size_t> pending_launches{2048};
+  std::atomic<size_t> l2_fetch_bytes{64};
+  std::atomic<int> cache_config{0};
+  std::atomic<int> shared_config{0};
+  PrintBuffer print;
+  DeviceHeap heap;
+  std::atomic<uint64_t> next_grid_id{1};
+
+  /// Makes a fresh state: streams, limits, no error.
+  void activate();
+  /// Waits for the work, frees everything the context owns and becomes inactive.
+  void end();
+
+  void kernel_failed(const engine::FaultInfo& fault) override;
+  CUresult sticky() const { return static_cast<CUresult>(error.load(std::memory_order_acquire)); }
+  WaitPolicy wait_policy() const;
+  /// Waits for all streams. Returns the sticky error.
+  CUresult synchronize();
+  bool busy() const { return busy_streams.load(std::memory_order_acquire) != 0; }
+  /// A snapshot of all streams but the legacy one; forgets those that are done for.
+  std::vector<std::shared_ptr<Stream>> list_streams();
+  void adopt(const std::shared_ptr<Stream>& stream);
+};
+
+/// This thread's current context: alive and active, else 201 or 709.
+CUresult current(Context** context);
+/// The same, and without a sticky error.
+CUresult current_usable(Context** context);
+/// A context argument: null means current; 201 for what is no context.
+CUresult context_of(CUcontext handle, Context** context);
+
+/// The active context that memory blocks of `owner` belong to, or nullptr.
+Context* context_of_owner(uint32_t owner);
+
+/// This thread's own default stream in `context` (CU_STREAM_PER_THREAD).
+StreamHandle* per_thread_stream(Context& context);
+
+inline CUcontext handle_of(Context* context) { return reinterpret_cast<CUcontext>(context); }
+
+}  // namespace limen::cpu

@@ -1,0 +1,289 @@
+// Devices: identity and attributes, and the driver calls that read them. Runs nothing, allocates no
+// device memory. Invariant: answers are constant for the process. Thread rule: no locks, no state.
+#include "drivers/cpu/device.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <fstream>
+#include <limits>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "abi/cpu_api.h"
+#include "drivers/cpu/driver.h"
+
+namespace limen::cpu {
+
+namespace {
+
+struct FixedAttribute {
+  int id, value;
+};
+constexpr FixedAttribute fixed_attributes[] = {
+#include "drivers/cpu/device_attributes.inc"
+};
+
+std::string cpu_model() {
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);) {
+    if (line.rfind("model name", 0) != 0) continue;
+    size_t colon = line.find(": ");
+    if (colon == std::string::npos) break;
+    std::string model = line.substr(colon + 2);
+    for (std::string_view mark : {"(R)", "(TM)", "(tm)", " CPU", " Processor"})
+      for (size_t at; (at = model.find(mark)) != std::string::npos;) model.erase(at, mark.size());
+    return model.substr(0, model.find(" @"));
+  }
+  return "generic x86-64";
+}
+
+uint64_t read_number(const std::string& path, uint64_t otherwise) {
+  std::ifstream file(path);
+  std::string text;
+  if (!(file >> text)) return otherwise;
+  uint64_t value = otherwise;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+/// Directory of this process's cgroup (version 2), or empty.
+std::string cgroup_directory() {
+  std::ifstream file("/proc/self/cgroup");
+  for (std::string line; std::getline(file, line);)
+    if (line.rfind("0::", 0) == 0) return "/sys/fs/cgroup" + line.substr(3);
+  return {};
+}
+
+constexpr uint64_t no_limit = std::numeric_limits<uint64_t>::max();
+
+/// The tightest memory limit above us, and how much of it is used.
+void cgroup_memory(uint64_t* limit, uint64_t* used) {
+  *limit = no_limit;
+  *used = 0;
+  auto consider = [&](const std::string& directory, const char* max_name, const char* now_name) {
+    uint64_t max = read_number(directory + max_name, no_limit);
+    if (max >= *limit) return;
+    *limit = max;
+    *used = read_number(directory + now_name, 0);
+  };
+  consider("/sys/fs/cgroup/memory", "/memory.limit_in_bytes", "/memory.usage_in_bytes");
+  std::string directory = cgroup_directory();
+  while (directory.size() >= 14) {
+    consider(directory, "/memory.max", "/memory.current");
+    size_t slash = directory.rfind('/');
+    if (directory == "/sys/fs/cgroup" || slash == std::string::npos) break;
+    directory.resize(std::max<size_t>(slash, 14));
+    if (slash < 14) break;
+  }
+}
+
+uint64_t meminfo_bytes(std::string_view key) {
+  std::ifstream info("/proc/meminfo");
+  for (std::string line; std::getline(info, line);) {
+    if (line.rfind(key, 0) != 0) continue;
+    uint64_t kib = 0;
+    const char* digits = line.data() + key.size();
+    while (*digits == ' ' || *digits == ':') ++digits;
+    std::from_chars(digits, line.data() + line.size(), kib);
+    return kib * 1024;
+  }
+  return 0;
+}
+
+/// Same bytes on every start on this machine, other bytes on another machine.
+CUuuid make_uuid(int ordinal) {
+  std::string seed = "limen cpu device ";
+  std::ifstream id("/etc/machine-id");
+  std::string machine;
+  if (!(id >> machine)) {
+    char host[256] = {};
+    gethostname(host, sizeof host - 1);
+    machine = host;
+  }
+  seed += machine + fmt::format(" {}", ordinal);
+  CUuuid uuid{};
+  for (int half = 0; half < 2; ++half) {
+    uint64_t hash = 0xcbf29ce484222325u + uint64_t(half);
+    for (unsigned char c : seed) hash = (hash ^ c) * 0x100000001b3u;
+    std::memcpy(uuid.bytes + 8 * half, &hash, 8);
+  }
+  uuid.bytes[6] = char((uuid.bytes[6] & 0x0f) | 0x40);  // RFC 4122 version 4 shape
+  uuid.bytes[8] = char((uuid.bytes[8] & 0x3f) | 0x80);
+  return uuid;
+}
+
+}  // namespace
+
+uint64_t machine_memory_bytes() {
+  uint64_t limit, used;
+  cgroup_memory(&limit, &used);
+  return std::min(meminfo_bytes("MemTotal"), limit);
+}
+
+uint64_t available_memory_bytes() {
+  uint64_t limit, used;
+  cgroup_memory(&limit, &used);
+  uint64_t left = limit == no_limit ? no_limit : limit - std::min(used, limit);
+  return std::min(meminfo_bytes("MemAvailable"), left);
+}
+
+Device::Device(int ordinal, const Settings& settings, uint32_t workers, Allocator* memory)
+    : ordinal_(ordinal),
+      capability_(settings.capability),
+      name_(fmt::format("Limen CPU ({})", cpu_model())),
+      uuid_(make_uuid(ordinal)),
+      memory_(memory) {
+  for (FixedAttribute fixed : fixed_attributes) attributes_[fixed.id] = fixed.value;
+  // At least 8: programs divide by and size grids with this number.
+  uint32_t sms = settings.sms ? settings.sms : std::max(workers, 8u);
+  attributes_[CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT] = static_cast<int>(sms);
+  attributes_[CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR] = static_cast<int>(capability_ / 10);
+  attributes_[CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR] = static_cast<int>(capability_ % 10);
+  attributes_[CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID] = ordinal / 32;
+  attributes_[CU_DEVICE_ATTRIBUTE_PCI_BUS_ID] = 0xf0;
+  attributes_[CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID] = ordinal % 32;
+}
+
+bool Device::attribute(int attribute, int* value) const {
+  if (attribute <= 0 || attribute >= attribute_count) return false;
+  *value = attributes_[attribute];
+  return true;
+}
+
+std::string Device::pci_bus_id() const {
+  return fmt::format("{:04x}:{:02x}:{:02x}.0", limit(CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID),
+                     limit(CU_DEVICE_ATTRIBUTE_PCI_BUS_ID), limit(CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID));
+}
+
+CUresult cuDeviceGet(CUdevice* device, int ordinal) {
+  if (!device) return CUDA_ERROR_INVALID_VALUE;
+  if (!driver().device(ordinal)) return CUDA_ERROR_INVALID_DEVICE;
+  *device = ordinal;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetCount(int* count) {
+  if (!count) return CUDA_ERROR_INVALID_VALUE;
+  *count = static_cast<int>(driver().devices.size());
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetName(char* name, int len, CUdevice dev) {
+  Device* device = driver().device(dev);
+  if (!device) return CUDA_ERROR_INVALID_DEVICE;
+  if (!name || len <= 0) return CUDA_ERROR_INVALID_VALUE;
+  std::strncpy(name, device->name().c_str(), static_cast<size_t>(len) - 1);
+  name[len - 1] = 0;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetUuid(CUuuid* uuid, CUdevice dev) {
+  Device* device = driver().device(dev);
+  if (!uuid) return CUDA_ERROR_INVALID_VALUE;
+  if (!device) return CUDA_ERROR_INVALID_DEVICE;
+  *uuid = device->uuid();
+  return CUDA_SUCCESS;
+}
+
+/// partial: a LUID exists on Windows only; answers 801 as NVIDIA's Linux driver does
+CUresult cuDeviceGetLuid(char*, unsigned int*, CUdevice dev) {
+  return driver().device(dev) ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_DEVICE;
+}
+
+CUresult cuDeviceTotalMem(size_t* bytes, CUdevice dev) {
+  Device* device = driver().device(dev);
+  if (!bytes) return CUDA_ERROR_INVALID_VALUE;
+  if (!device) return CUDA_ERROR_INVALID_DEVICE;
+  *bytes = device->memory().limit_bytes();
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetAttribute(int* pi, CUdevice_attribute attrib, CUdevice dev) {
+  Device* device = driver().device(dev);
+  if (!pi) return CUDA_ERROR_INVALID_VALUE;
+  if (!device) return CUDA_ERROR_INVALID_DEVICE;
+  return device->attribute(attrib, pi) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuDeviceComputeCapability(int* major, int* minor, CUdevice dev) {
+  Device* device = driver().device(dev);
+  if (!major || !minor) return CUDA_ERROR_INVALID_VALUE;
+  if (!device) return CUDA_ERROR_INVALID_DEVICE;
+  *major = static_cast<int>(device->capability() / 10);
+  *minor = static_cast<int>(device->capability() % 10);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetProperties(CUdevprop* prop, CUdevice dev) {
+  Device* device = driver().device(dev);
+  if (!prop) return CUDA_ERROR_INVALID_VALUE;
+  if (!device) return CUDA_ERROR_INVALID_DEVICE;
+  prop->maxThreadsPerBlock = device->limit(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+  prop->maxThreadsDim[0] = device->limit(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X);
+  prop->maxThreadsDim[1] = device->limit(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y);
+  prop->maxThreadsDim[2] = device->limit(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z);
+  prop->maxGridSize[0] = device->limit(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X);
+  prop->maxGridSize[1] = device->limit(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y);
+  prop->maxGridSize[2] = device->limit(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z);
+  prop->sharedMemPerBlock = device->limit(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
+  prop->totalConstantMemory = device->limit(CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY);
+  prop->SIMDWidth = device->limit(CU_DEVICE_ATTRIBUTE_WARP_SIZE);
+  prop->memPitch = device->limit(CU_DEVICE_ATTRIBUTE_MAX_PITCH);
+  prop->regsPerBlock = device->limit(CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK);
+  prop->clockRate = device->limit(CU_DEVICE_ATTRIBUTE_CLOCK_RATE);
+  prop->textureAlign = device->limit(CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetPCIBusId(char* pciBusId, int len, CUdevice dev) {
+  Device* device = driver().device(dev);
+  if (!pciBusId) return CUDA_ERROR_INVALID_VALUE;
+  if (!device) return CUDA_ERROR_INVALID_DEVICE;
+  std::string id = device->pci_bus_id();
+  if (len <= static_cast<int>(id.size())) return CUDA_ERROR_INVALID_VALUE;
+  std::memcpy(pciBusId, id.c_str(), id.size() + 1);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetByPCIBusId(CUdevice* dev, const char* pciBusId) {
+  if (!dev || !pciBusId) return CUDA_ERROR_INVALID_VALUE;
+  unsigned domain = 0, bus = 0, slot = 0, function = 0;
+  if (std::sscanf(pciBusId, "%x:%x:%x.%x", &domain, &bus, &slot, &function) < 3) {
+    domain = 0;
+    if (std::sscanf(pciBusId, "%x:%x.%x", &bus, &slot, &function) < 2)
+      return CUDA_ERROR_INVALID_VALUE;
+  }
+  for (Device* device : driver().devices) {
+    if (unsigned(device->limit(CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID)) != domain ||
+        unsigned(device->limit(CU_DEVICE_ATTRIBUTE_PCI_BUS_ID)) != bus ||
+        unsigned(device->limit(CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID)) != slot)
+      continue;
+    *dev = device->ordinal();
+    return CUDA_SUCCESS;
+  }
+  return CUDA_ERROR_INVALID_DEVICE;
+}
+
+CUresult cuDeviceGetExecAffinitySupport(int* pi, CUexecAffinityType type, CUdevice dev) {
+  if (!pi) return CUDA_ERROR_INVALID_VALUE;
+  if (!driver().device(dev)) return CUDA_ERROR_INVALID_DEVICE;
+  if (type != CU_EXEC_AFFINITY_TYPE_SM_COUNT) return CUDA_ERROR_INVALID_VALUE;
+  *pi = 0;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetTexture1DLinearMaxWidth(size_t* maxWidthInElements, CUarray_format,
+                                            unsigned int numChannels, CUdevice dev) {
+  Device* device = driver().device(dev);
+  if (!maxWidthInElements || numChannels == 0 || numChannels == 3 || numChannels > 4)
+    return CUDA_ERROR_INVALID_VALUE;
+  if (!device) return CUDA_ERROR_INVALID_DEVICE;
+  *maxWidthInElements = size_t(device->limit(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH));
+  return CUDA_SUCCESS;
+}
+
+}  // namespace limen::cpu

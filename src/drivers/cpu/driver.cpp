@@ -1,0 +1,129 @@
+// cuInit: reads the settings, reserves addresses, starts the workers, makes the devices. Also the one
+// place that turns an Error into a log line and a CUresult.
+// Invariant: what is made here is never destroyed. Thread rule: cuInit runs under the loader's lock.
+#include "drivers/cpu/driver.h"
+
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+#include "base/config.h"
+#include "base/log.h"
+#include "drivers/cpu/context.h"
+#include "drivers/cpu/memory/pool.h"
+#include "drivers/cpu/module/module.h"
+
+namespace limen::cpu {
+
+namespace {
+
+Driver* the_driver = nullptr;
+std::atomic<bool> exiting{false};
+ContextEndHook early_hook = nullptr;
+
+std::string cache_directory(const std::string& setting) {
+  if (!setting.empty()) return setting;
+  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache && *cache == '/')
+    return std::string(cache) + "/limen";
+  if (const char* home = std::getenv("HOME"); home && *home == '/')
+    return std::string(home) + "/.cache/limen";
+  return {};
+}
+
+int strategy_number(const std::string& name) {
+  if (name == "region") return static_cast<int>(kernel::Strategy::region);
+  if (name == "fiber") return static_cast<int>(kernel::Strategy::fiber);
+  if (name == "lane") return static_cast<int>(kernel::Strategy::lane);
+  return -1;
+}
+
+bool environment_is(const char* name, const char* value) {
+  const char* text = std::getenv(name);
+  return text && std::string_view(text) == value;
+}
+
+Result<void> make_devices(Driver& made) {
+  const Settings& settings = made.settings;
+  uint32_t count = settings.devices;
+  constexpr uint64_t range_bytes = uint64_t{4} << 40;
+  LIMEN_CHECK(made.space.reserve(count + 1, range_bytes));
+  uint64_t machine = machine_memory_bytes();
+  uint64_t each = settings.memory_bytes ? settings.memory_bytes : machine / 2 / std::max(count, 1u);
+  each = std::max(each / chunk_bytes, uint64_t{32}) * chunk_bytes;
+  for (uint32_t i = 0; i < count; ++i) {
+    Allocator::Options options{made.space.partition_base(i), made.space.partition_bytes(), each,
+                               "device", available_memory_bytes};
+    made.devices.push_back(new Device(static_cast<int>(i), settings, made.pool->threads(),
+                                      new Allocator(std::move(options))));
+  }
+  made.host = new Allocator({made.space.partition_base(count), made.space.partition_bytes(), machine,
+                             "pinned host", available_memory_bytes});
+  return {};
+}
+
+}  // namespace
+
+Driver& driver() { return *the_driver; }
+
+bool process_is_exiting() { return exiting.load(std::memory_order_relaxed); }
+
+Allocator* Driver::allocator_of(uint64_t address) const {
+  if (!space.contains(address)) return nullptr;
+  uint32_t partition = space.partition_of(address);
+  return partition < devices.size() ? &devices[partition]->memory() : host;
+}
+
+CUresult report(const Error& error) {
+  std::string line = error.what;
+  if (!error.remedy.empty()) line += " (" + error.remedy + ")";
+  log::write(log::Level::error, line);
+  return static_cast<CUresult>(error.code);
+}
+
+Result<Settings> read_settings() {
+  const Config& config = limen::config();
+  Settings settings;
+  settings.devices = static_cast<uint32_t>(config.devices);
+  settings.capability = static_cast<uint32_t>(config.cc.major * 10 + config.cc.minor);
+  settings.sms = static_cast<uint32_t>(config.sms);
+  settings.threads = static_cast<uint32_t>(config.threads);
+  settings.memory_bytes = config.memory;
+  settings.strategy = strategy_number(config.strategy);
+  settings.width = static_cast<uint32_t>(config.width);
+  settings.no_op_kernels = config.noop_kernels;
+  settings.launch_blocking = environment_is("CUDA_LAUNCH_BLOCKING", "1");
+  settings.eager_loading = environment_is("CUDA_MODULE_LOADING", "EAGER");
+  settings.dump_dir = config.dump_dir;
+  settings.cache_bytes = config.cache_size;
+  if (settings.cache_bytes) settings.cache_dir = cache_directory(config.cache_dir);
+  return settings;
+}
+
+void set_context_end_hook(ContextEndHook hook) {
+  early_hook = hook;
+  if (the_driver) the_driver->context_end_hook = hook;
+}
+
+CUresult cuInit(unsigned int flags) {
+  if (flags) return CUDA_ERROR_INVALID_VALUE;
+  if (the_driver) return the_driver->devices.empty() ? CUDA_ERROR_NO_DEVICE : CUDA_SUCCESS;
+  auto settings = read_settings();
+  if (!settings.ok()) return report(settings.error());
+  auto* made = new Driver;
+  made->settings = std::move(*settings);
+  made->context_end_hook = early_hook;
+  made->pool = new engine::Pool({made->settings.threads, false});
+  if (auto result = make_devices(*made); !result.ok()) return report(result.error());
+  the_driver = made;
+  for (Device* device : made->devices) {
+    device->set_primary(made->contexts.create(*device, true));
+    device->set_default_pool(make_default_pool(*device));
+  }
+  if (made->settings.no_op_kernels)
+    log::warn("LIMEN_NOOP_KERNELS is set: kernels do nothing, results are meaningless");
+  // Ours runs before the exit handler of NVIDIA's runtime, which was registered earlier.
+  std::atexit([] { exiting = true; });
+  return made->devices.empty() ? CUDA_ERROR_NO_DEVICE : CUDA_SUCCESS;
+}
+
+}  // namespace limen::cpu

@@ -1,0 +1,302 @@
+// Kernel launches: checks, parameters, the version to run, the stream. The call returns once the grid
+// is queued; a first launch compiles before it returns, so that a compiler error is this call's.
+// Codes for wrong launches: measured H200, driver 580.x (every bad dimension is 1).
+// Invariant: a GridSpec owns or shares everything it refers to. Thread rule: any thread.
+#include "drivers/cpu/launch.h"
+
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "abi/cpu_api.h"
+#include "drivers/cpu/context.h"
+#include "drivers/cpu/module/module.h"
+#include "drivers/cpu/stream/order.h"
+
+namespace limen::cpu {
+
+namespace {
+
+struct Shape {
+  uint32_t grid[3];
+  uint32_t block[3];
+  uint32_t shared_bytes;
+};
+
+/// Index ranges below this need no 64-bit arithmetic.
+constexpr uint64_t small_grid_threads = uint64_t{1} << 30;
+
+bool is_small(const Shape& shape) {
+  for (int i = 0; i < 3; ++i)
+    if (uint64_t{shape.grid[i]} * shape.block[i] >= small_grid_threads) return false;
+  return true;
+}
+
+CUresult check_shape(const Shape& shape, const Function& function, const Device& device) {
+  for (int i = 0; i < 3; ++i) {
+    auto most_block = CUdevice_attribute(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X + i);
+    auto most_grid = CUdevice_attribute(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X + i);
+    if (shape.block[i] == 0 || shape.block[i] > uint32_t(device.limit(most_block)) ||
+        shape.grid[i] == 0 || shape.grid[i] > uint32_t(device.limit(most_grid)))
+      return CUDA_ERROR_INVALID_VALUE;
+  }
+  const ptx::Function& kernel = function.state->function();
+  uint64_t threads = uint64_t{shape.block[0]} * shape.block[1] * shape.block[2];
+  if (threads > uint64_t(most_threads(kernel, device))) return CUDA_ERROR_INVALID_VALUE;
+  if (kernel.req_ntid[0]) {
+    for (int i = 0; i < 3; ++i)
+      if (shape.block[i] != std::max(kernel.req_ntid[i], 1u)) return CUDA_ERROR_INVALID_VALUE;
+  }
+  if (kernel.req_cluster[0] * kernel.req_cluster[1] * kernel.req_cluster[2] > 1)
+    return report({Code::not_supported,
+                   fmt::format("kernel {} asks for thread block clusters, which are not built yet",
+                               kernel.name), ""});
+  return CUDA_SUCCESS;
+}
+
+CUresult check_shared(const Shape& shape, Function& function, const Device& device) {
+  auto needs = function.state->program->needs(function.state->index);
+  if (!needs.ok()) return report(needs.error());
+  int most = most_dynamic_shared(*function.state, needs->static_shared_bytes, device);
+  if (shape.shared_bytes > static_cast<uint32_t>(most)) return CUDA_ERROR_INVALID_VALUE;
+  return CUDA_SUCCESS;
+}
+
+/// Copies the arguments into the layout of the kernel's parameter space.
+CUresult pack(std::vector<uint8_t>& out, const ptx::Function& kernel, void** params, void** extra) {
+  if (params && extra) return CUDA_ERROR_INVALID_VALUE;
+  out.resize(kernel.param_bytes);
+  if (extra) {
+    const void* buffer = nullptr;
+    size_t bytes = 0;
+    for (void** word = extra; *word != CU_LAUNCH_PARAM_END; word += 2) {
+      if (word[0] == CU_LAUNCH_PARAM_BUFFER_POINTER) buffer = word[1];
+      else if (word[0] == CU_LAUNCH_PARAM_BUFFER_SIZE) bytes = *static_cast<size_t*>(word[1]);
+      else return CUDA_ERROR_INVALID_VALUE;
+    }
+    if (bytes > out.size()) return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+    if (bytes && !buffer) return CUDA_ERROR_INVALID_VALUE;
+    if (bytes) std::memcpy(out.data(), buffer, bytes);
+    return CUDA_SUCCESS;
+  }
+  if (kernel.params.empty()) return CUDA_SUCCESS;
+  if (!params) return CUDA_ERROR_INVALID_VALUE;
+  for (size_t i = 0; i < kernel.params.size(); ++i) {
+    if (!params[i]) return CUDA_ERROR_INVALID_VALUE;
+    std::memcpy(out.data() + kernel.params[i].offset, params[i], kernel.params[i].bytes);
+  }
+  return CUDA_SUCCESS;
+}
+
+/// The code and the instance for this launch: usually those of the last one.
+CUresult find_code(Function& function, const Shape& shape, Context& context,
+                   std::shared_ptr<const engine::KernelCode>* code,
+                   std::shared_ptr<Instance>* instance) {
+  bool small = is_small(shape);
+  {
+    std::lock_guard lock(function.mutex);
+    if (function.code && function.small_grid == small && function.instance &&
+        function.instance->owner() == context.owner &&
+        std::equal(shape.block, shape.block + 3, function.block)) {
+      *code = function.code;
+      *instance = function.instance;
+      return CUDA_SUCCESS;
+    }
+    *instance = function.instance;
+  }
+  if (!*instance || (*instance)->owner() != context.owner) {
+    auto module = module_of(*function.library, context);
+    if (!module.ok()) return report(module.error());
+    *instance = (*module)->instance;
+  }
+  auto version = function.state->program->version(function.state->index, shape.block, small);
+  if (!version.ok()) {
+    Error error = version.error();
+    error.what = fmt::format("cannot launch {}: {}", function.state->function().name, error.what);
+    return report(error);
+  }
+  *code = std::move(*version);
+  std::lock_guard lock(function.mutex);
+  std::copy(shape.block, shape.block + 3, function.block);
+  function.small_grid = small;
+  function.code = *code;
+  function.instance = *instance;
+  return CUDA_SUCCESS;
+}
+
+CUresult launch(Function& function, const Shape& shape, CUstream stream, void** params, void** extra,
+                const int* priority) {
+  ResolvedStream on;
+  if (CUresult result = resolve_stream(stream, &on)) return result;
+  Context& context = *on.context;
+  if (function.module && function.module->context != &context) return CUDA_ERROR_INVALID_HANDLE;
+  if (CUresult result = check_shape(shape, function, context.device)) return result;
+  if (CUresult result = check_shared(shape, function, context.device)) return result;
+  auto grid = std::make_unique<engine::GridSpec>();
+  if (CUresult result = pack(grid->params, function.state->function(), params, extra)) return result;
+  std::shared_ptr<Instance> instance;
+  if (CUresult result = find_code(function, shape, context, &grid->code, &instance)) return result;
+  grid->globals = instance->addresses();
+  grid->keep_alive = std::move(instance);
+  std::copy(shape.grid, shape.grid + 3, grid->grid);
+  std::copy(shape.block, shape.block + 3, grid->block);
+  grid->dynamic_shared_bytes = shape.shared_bytes;
+  grid->grid_id = context.next_grid_id.fetch_add(1, std::memory_order_relaxed);
+  grid->sm_count = context.device.multiprocessors();
+  grid->priority = priority ? *priority : on.stream->priority();
+  Context* owner = &context;
+  grid->print = [owner](const char* text, size_t bytes) { owner->print.append(text, bytes); };
+  grid->device_malloc = [owner](uint64_t bytes) { return owner->heap.allocate(bytes); };
+  grid->device_free = [owner](uint64_t address) { return owner->heap.release(address); };
+  context.print.flush();
+  before_work(context, *on.stream);
+  uint64_t seq = on.stream->launch(std::move(grid));
+  if (!driver().settings.launch_blocking) return CUDA_SUCCESS;
+  on.stream->wait(seq, context.wait_policy());
+  context.print.flush();
+  return context.sticky();
+}
+
+CUresult not_built(const char* what) {
+  return report({Code::not_supported, fmt::format("launch attribute {} is not built yet", what), ""});
+}
+
+/// Attributes that ask for something: hints are accepted, the rest is refused by name.
+CUresult read_attributes(const CUlaunchConfig& config, int* priority, bool* has_priority) {
+  if (config.numAttrs && !config.attrs) return CUDA_ERROR_INVALID_VALUE;
+  for (unsigned i = 0; i < config.numAttrs; ++i) {
+    const CUlaunchAttributeValue& value = config.attrs[i].value;
+    switch (config.attrs[i].id) {
+      case CU_LAUNCH_ATTRIBUTE_IGNORE:
+      case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
+      case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
+      case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+      case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
+      case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
+      case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+      case CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING:
+      case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION: break;  // full order satisfies it
+      case CU_LAUNCH_ATTRIBUTE_PRIORITY:
+        *priority = std::min(std::max(value.priority, greatest_priority), least_priority);
+        *has_priority = true;
+        break;
+      case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
+        if (value.cooperative) return not_built("cooperative");
+        break;
+      case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
+        if (!value.clusterDim.x || !value.clusterDim.y || !value.clusterDim.z)
+          return CUDA_ERROR_INVALID_VALUE;
+        if (value.clusterDim.x * value.clusterDim.y * value.clusterDim.z > 1)
+          return not_built("cluster dimension");
+        break;
+      case CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION: break;  // a preference
+      case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT: return not_built("programmatic event");
+      case CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT: return not_built("launch completion event");
+      case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
+        if (value.deviceUpdatableKernelNode.deviceUpdatable)
+          return not_built("device updatable kernel node");
+        break;
+      default: return CUDA_ERROR_INVALID_VALUE;
+    }
+  }
+  return CUDA_SUCCESS;
+}
+
+/// Launch of the calls before CUDA 4: shape and parameters were set on the function.
+CUresult launch_old(CUfunction f, int width, int height, CUstream stream) {
+  Function* function;
+  if (CUresult result = resolve_function(f, &function)) return result;
+  if (width <= 0 || height <= 0) return CUDA_ERROR_INVALID_VALUE;
+  Shape shape{{uint32_t(width), uint32_t(height), 1}, {}, function->shared_bytes};
+  std::copy(function->shape, function->shape + 3, shape.block);
+  size_t bytes = function->parameters.size();
+  void* extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, function->parameters.data(),
+                   CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes, CU_LAUNCH_PARAM_END};
+  return launch(*function, shape, stream, nullptr, bytes ? extra : nullptr, nullptr);
+}
+
+CUresult set_parameter(CUfunction f, int offset, const void* bytes, size_t count) {
+  Function* function;
+  if (CUresult result = resolve_function(f, &function)) return result;
+  constexpr size_t most_bytes = 32764;
+  if (offset < 0 || !bytes || size_t(offset) + count > most_bytes) return CUDA_ERROR_INVALID_VALUE;
+  if (function->parameters.size() < size_t(offset) + count)
+    function->parameters.resize(size_t(offset) + count);
+  std::memcpy(function->parameters.data() + offset, bytes, count);
+  return CUDA_SUCCESS;
+}
+
+}  // namespace
+
+CUresult cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY,
+                        unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY,
+                        unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream,
+                        void** kernelParams, void** extra) {
+  Function* function;
+  if (CUresult result = resolve_function(f, &function)) return result;
+  Shape shape{{gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, sharedMemBytes};
+  return launch(*function, shape, hStream, kernelParams, extra, nullptr);
+}
+
+/// partial: attributes cooperative, cluster, programmatic and completion events are refused by name
+CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction f, void** kernelParams,
+                          void** extra) {
+  if (!config) return CUDA_ERROR_INVALID_VALUE;
+  Function* function;
+  if (CUresult result = resolve_function(f, &function)) return result;
+  int priority = 0;
+  bool has_priority = false;
+  if (CUresult result = read_attributes(*config, &priority, &has_priority)) return result;
+  Shape shape{{config->gridDimX, config->gridDimY, config->gridDimZ},
+              {config->blockDimX, config->blockDimY, config->blockDimZ},
+              config->sharedMemBytes};
+  return launch(*function, shape, config->hStream, kernelParams, extra,
+                has_priority ? &priority : nullptr);
+}
+
+CUresult cuFuncSetBlockShape(CUfunction hfunc, int x, int y, int z) {
+  Function* function;
+  if (CUresult result = resolve_function(hfunc, &function)) return result;
+  if (x <= 0 || y <= 0 || z <= 0) return CUDA_ERROR_INVALID_VALUE;
+  function->shape[0] = x, function->shape[1] = y, function->shape[2] = z;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuFuncSetSharedSize(CUfunction hfunc, unsigned int bytes) {
+  Function* function;
+  if (CUresult result = resolve_function(hfunc, &function)) return result;
+  function->shared_bytes = bytes;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuParamSetSize(CUfunction hfunc, unsigned int numbytes) {
+  Function* function;
+  if (CUresult result = resolve_function(hfunc, &function)) return result;
+  if (numbytes > function->state->function().param_bytes) return CUDA_ERROR_INVALID_VALUE;
+  function->parameters.resize(numbytes);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuParamSeti(CUfunction hfunc, int offset, unsigned int value) {
+  return set_parameter(hfunc, offset, &value, sizeof value);
+}
+
+CUresult cuParamSetf(CUfunction hfunc, int offset, float value) {
+  return set_parameter(hfunc, offset, &value, sizeof value);
+}
+
+CUresult cuParamSetv(CUfunction hfunc, int offset, void* ptr, unsigned int numbytes) {
+  return set_parameter(hfunc, offset, ptr, numbytes);
+}
+
+CUresult cuLaunch(CUfunction f) { return launch_old(f, 1, 1, nullptr); }
+
+CUresult cuLaunchGrid(CUfunction f, int grid_width, int grid_height) {
+  return launch_old(f, grid_width, grid_height, nullptr);
+}
+
+CUresult cuLaunchGridAsync(CUfunction f, int grid_width, int grid_height, CUstream hStream) {
+  return launch_old(f, grid_width, grid_height, hStream);
+}
+
+}  // namespace limen::cpu

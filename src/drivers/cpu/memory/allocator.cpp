@@ -1,0 +1,313 @@
+// Slabs for small blocks, own pages with a guard for large ones, one table from chunk to region.
+// Does not know what the memory is used for. Invariant: a chunk's table entry is set exactly while
+// its region exists. Thread rule: everything behind mutex_, apart from used_.
+#include "drivers/cpu/memory/allocator.h"
+
+#include <sys/mman.h>
+
+#include <bit>
+#include <cstring>
+
+#include "base/log.h"
+
+namespace limen::cpu {
+
+namespace {
+constexpr unsigned char canary_byte = 0xd7;
+
+uint64_t round_up(uint64_t value, uint64_t step) { return (value + step - 1) / step * step; }
+}  // namespace
+
+Allocator::Allocator(Options options) : options_(std::move(options)) {
+  uint64_t chunks = options_.range_bytes / chunk_bytes;
+  void* table = mmap(nullptr, chunks * sizeof(table_[0]), PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  // Zero pages are null entries: the table costs memory only where it is used.
+  if (table != MAP_FAILED) {
+    table_ = static_cast<std::atomic<Region*>*>(table);
+    free_chunks_.emplace(0, chunks);
+  }
+}
+
+uint32_t Allocator::size_class_of(uint64_t bytes, uint64_t* slot_bytes) {
+  // 512-byte steps up to 4 KiB, then four steps to each power of two.
+  uint64_t units = (bytes + unit_bytes - 1) / unit_bytes;
+  if (units <= 8) {
+    *slot_bytes = units * unit_bytes;
+    return static_cast<uint32_t>(units - 1);
+  }
+  uint32_t width = std::bit_width(units - 1);
+  uint32_t shift = width - 3;
+  uint64_t quarter = (units - 1) >> shift;
+  *slot_bytes = ((quarter + 1) << shift) * unit_bytes;
+  return static_cast<uint32_t>(8 + (width - 4) * 4 + (quarter - 4));
+}
+
+uint64_t Allocator::allocate(uint64_t bytes, MemoryKind kind, uint32_t owner, uint8_t flags) {
+  if (!table_ || bytes == 0 || bytes > options_.limit_bytes) return 0;
+  constexpr uint64_t ask_system_above = uint64_t{64} << 20;
+  if (bytes >= ask_system_above && options_.available_bytes && bytes > options_.available_bytes())
+    return 0;
+  std::lock_guard lock(mutex_);
+  Block block{bytes, next_id_, owner, kind, flags};
+  bool slab = bytes + canary_bytes <=
+              (page_regions_ < crowded_regions ? slab_limit : crowded_slab_limit);
+  uint64_t base = slab ? allocate_slot(bytes, block) : allocate_pages(bytes, block);
+  if (base) ++next_id_;
+  return base;
+}
+
+uint64_t Allocator::allocate_slot(uint64_t bytes, Block block) {
+  uint64_t slot_bytes = 0;
+  uint32_t size_class = size_class_of(bytes + canary_bytes, &slot_bytes);
+  if (used_ + slot_bytes > options_.limit_bytes) return 0;
+  Region* region = with_room_[size_class];
+  if (!region) region = new_slab(size_class, slot_bytes);
+  if (!region) return 0;
+  uint32_t slot = region->free.back();
+  region->free.pop_back();
+  if (region->free.empty()) unlist_slab(region);
+  region->blocks[slot] = block;
+  ++region->live;
+  used_.fetch_add(slot_bytes, std::memory_order_relaxed);
+  uint64_t base = region->base + slot * slot_bytes;
+  write_canary(base, bytes);
+  return base;
+}
+
+uint64_t Allocator::allocate_pages(uint64_t bytes, Block block) {
+  uint64_t committed = round_up(bytes, page_bytes);
+  if (committed < bytes || used_ + committed > options_.limit_bytes) return 0;
+  Region* region = take_chunks(static_cast<uint32_t>((committed + guard_bytes + chunk_bytes - 1) /
+                                                     chunk_bytes));
+  if (!region) return 0;
+  if (!AddressSpace::commit(region->base, committed, bytes >= chunk_bytes)) {
+    return_chunks(region);
+    return 0;
+  }
+  region->committed = committed;
+  region->blocks.assign(1, block);
+  region->live = 1;
+  ++page_regions_;
+  used_.fetch_add(committed, std::memory_order_relaxed);
+  return region->base;
+}
+
+Allocator::Region* Allocator::new_slab(uint32_t size_class, uint64_t slot_bytes) {
+  Region* region = take_chunks(1);
+  if (!region) return nullptr;
+  // The last guard_bytes stay out of reach, so that a run over the slab's end faults.
+  uint64_t usable = chunk_bytes - guard_bytes;
+  uint32_t slots = static_cast<uint32_t>(usable / slot_bytes);
+  region->committed = round_up(slots * slot_bytes, page_bytes);
+  if (!AddressSpace::commit(region->base, region->committed, false)) {
+    return_chunks(region);
+    return nullptr;
+  }
+  region->slot_bytes = static_cast<uint32_t>(slot_bytes);
+  region->size_class = size_class;
+  region->blocks.assign(slots, Block{});
+  region->free.reserve(slots);
+  for (uint32_t slot = slots; slot-- > 0;) region->free.push_back(slot);
+  list_slab(region);
+  return region;
+}
+
+Allocator::Region* Allocator::take_chunks(uint32_t chunks) {
+  for (auto it = free_chunks_.begin(); it != free_chunks_.end(); ++it) {
+    if (it->second < chunks) continue;
+    uint64_t first = it->first, left = it->second - chunks;
+    free_chunks_.erase(it);
+    if (left) free_chunks_.emplace(first + chunks, left);
+    auto* region = new Region;
+    region->base = options_.base + first * chunk_bytes;
+    region->chunks = chunks;
+    for (uint32_t i = 0; i < chunks; ++i) table_[first + i].store(region, std::memory_order_release);
+    return region;
+  }
+  return nullptr;
+}
+
+void Allocator::return_chunks(Region* region) {
+  if (region->committed) AddressSpace::release(region->base, region->committed);
+  uint64_t first = (region->base - options_.base) / chunk_bytes, count = region->chunks;
+  for (uint64_t i = 0; i < count; ++i) table_[first + i].store(nullptr, std::memory_order_release);
+  delete region;
+  auto next = free_chunks_.lower_bound(first);
+  if (next != free_chunks_.end() && next->first == first + count) {
+    count += next->second;
+    next = free_chunks_.erase(next);
+  }
+  if (next != free_chunks_.begin()) {
+    auto before = std::prev(next);
+    if (before->first + before->second == first) {
+      before->second += count;
+      return;
+    }
+  }
+  free_chunks_.emplace(first, count);
+}
+
+void Allocator::list_slab(Region* region) {
+  region->prev = nullptr;
+  region->next = with_room_[region->size_class];
+  if (region->next) region->next->prev = region;
+  with_room_[region->size_class] = region;
+  region->listed = true;
+}
+
+void Allocator::unlist_slab(Region* region) {
+  if (region->prev) region->prev->next = region->next;
+  else with_room_[region->size_class] = region->next;
+  if (region->next) region->next->prev = region->prev;
+  region->next = region->prev = nullptr;
+  region->listed = false;
+}
+
+Allocator::Region* Allocator::region_at(uint64_t address) const {
+  uint64_t offset = address - options_.base;
+  if (!table_ || offset >= options_.range_bytes) return nullptr;
+  return table_[offset / chunk_bytes].load(std::memory_order_acquire);
+}
+
+bool Allocator::locate(uint64_t address, Region** region, uint32_t* slot) const {
+  *region = region_at(address);
+  if (!*region) return false;
+  *slot = 0;
+  if ((*region)->slot_bytes) {
+    *slot = static_cast<uint32_t>((address - (*region)->base) / (*region)->slot_bytes);
+    if (*slot >= (*region)->blocks.size()) return false;
+  }
+  uint64_t base = (*region)->base + uint64_t{*slot} * (*region)->slot_bytes;
+  const Block& block = (*region)->blocks[*slot];
+  return block.bytes != 0 && address - base < block.bytes;
+}
+
+bool Allocator::find(uint64_t address, Allocation* out) const {
+  std::lock_guard lock(mutex_);
+  Region* region = nullptr;
+  uint32_t slot = 0;
+  if (!locate(address, &region, &slot)) return false;
+  const Block& block = region->blocks[slot];
+  *out = Allocation{region->base + uint64_t{slot} * region->slot_bytes,
+                    block.bytes, block.id, block.owner, block.kind, block.flags};
+  return true;
+}
+
+bool Allocator::release(uint64_t base) {
+  std::lock_guard lock(mutex_);
+  Region* region = nullptr;
+  uint32_t slot = 0;
+  if (!locate(base, &region, &slot)) return false;
+  if (base != region->base + uint64_t{slot} * region->slot_bytes) return false;
+  release_slot(region, slot);
+  return true;
+}
+
+bool Allocator::reuse(uint64_t base, uint64_t bytes, MemoryKind kind, uint32_t owner) {
+  std::lock_guard lock(mutex_);
+  Region* region = nullptr;
+  uint32_t slot = 0;
+  if (bytes == 0 || !locate(base, &region, &slot)) return false;
+  uint64_t room = region->slot_bytes ? region->slot_bytes - canary_bytes : region->committed;
+  if (bytes > room || base != region->base + uint64_t{slot} * region->slot_bytes) return false;
+  Block& block = region->blocks[slot];
+  if (region->slot_bytes) {
+    check_canary(base, block);
+    write_canary(base, bytes);
+  }
+  if (block.kind != kind) block.id = next_id_++;
+  block.bytes = bytes;
+  block.kind = kind;
+  block.owner = owner;
+  return true;
+}
+
+void Allocator::release_slot(Region* region, uint32_t slot) {
+  if (!region->slot_bytes) {
+    used_.fetch_sub(region->committed, std::memory_order_relaxed);
+    --page_regions_;
+    return_chunks(region);
+    return;
+  }
+  check_canary(region->base + uint64_t{slot} * region->slot_bytes, region->blocks[slot]);
+  region->blocks[slot] = Block{};
+  region->free.push_back(slot);
+  used_.fetch_sub(region->slot_bytes, std::memory_order_relaxed);
+  --region->live;
+  if (!region->listed) list_slab(region);
+  // An empty slab goes back unless it is the only one of its class with room: keeping one avoids a
+  // system call for each allocate/free pair.
+  if (region->live == 0 && (region->prev || region->next)) {
+    unlist_slab(region);
+    return_chunks(region);
+  }
+}
+
+uint64_t Allocator::free_run_at(uint64_t chunk) const {
+  auto after = free_chunks_.upper_bound(chunk);
+  if (after == free_chunks_.begin()) return 0;
+  auto run = std::prev(after);
+  uint64_t end = run->first + run->second;
+  return end > chunk ? end - chunk : 0;
+}
+
+void Allocator::release_owner(uint32_t owner) {
+  std::lock_guard lock(mutex_);
+  for (uint64_t chunk = 0, end = options_.range_bytes / chunk_bytes; chunk < end;) {
+    if (uint64_t gap = free_run_at(chunk)) {
+      chunk += gap;
+      continue;
+    }
+    Region* region = table_[chunk].load();
+    chunk += region->chunks;
+    uint32_t live = region->live;
+    for (uint32_t slot = 0; live > 0 && slot < region->blocks.size(); ++slot) {
+      if (region->blocks[slot].bytes == 0) continue;
+      --live;
+      if (region->blocks[slot].owner != owner) continue;
+      release_slot(region, slot);
+      if (live == 0) break;  // the region may be gone
+    }
+  }
+}
+
+std::vector<Allocation> Allocator::list(uint32_t owner, MemoryKind kind) const {
+  std::vector<Allocation> found;
+  std::lock_guard lock(mutex_);
+  for (uint64_t chunk = 0, end = options_.range_bytes / chunk_bytes; chunk < end;) {
+    if (uint64_t gap = free_run_at(chunk)) {
+      chunk += gap;
+      continue;
+    }
+    const Region* region = table_[chunk].load();
+    chunk += region->chunks;
+    for (uint32_t slot = 0; slot < region->blocks.size(); ++slot) {
+      const Block& block = region->blocks[slot];
+      if (!block.bytes || block.owner != owner) continue;
+      if (kind != MemoryKind::none && block.kind != kind) continue;
+      found.push_back({region->base + uint64_t{slot} * region->slot_bytes, block.bytes, block.id,
+                       block.owner, block.kind, block.flags});
+    }
+  }
+  return found;
+}
+
+void Allocator::write_canary(uint64_t base, uint64_t bytes) {
+  std::memset(reinterpret_cast<void*>(base + bytes), canary_byte, canary_bytes);
+}
+
+void Allocator::check_canary(uint64_t base, const Block& block) const {
+  const auto* bytes = reinterpret_cast<const unsigned char*>(base + block.bytes);
+  for (uint64_t i = 0; i < canary_bytes; ++i) {
+    if (bytes[i] == canary_byte) continue;
+    log::warn("something wrote past the end of a %s block: %llu bytes at %#llx, first overwritten "
+              "byte at offset %llu",
+              options_.what, static_cast<unsigned long long>(block.bytes),
+              static_cast<unsigned long long>(base),
+              static_cast<unsigned long long>(block.bytes + i));
+    return;
+  }
+}
+
+}  // namespace limen::cpu

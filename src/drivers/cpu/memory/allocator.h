@@ -1,0 +1,128 @@
+// Allocator: hands out memory of one partition of the address space and knows every live block.
+// Blocks up to 32 KiB come from slabs (no system call); larger ones have their own pages, followed by
+// at least 64 KiB that cannot be touched, so an overrun faults. Slab blocks end in a canary that is
+// checked when the block is freed.
+// Invariant: used_bytes() is the sum over live blocks and never exceeds the limit.
+// Thread rule: any thread; one short lock. docs: design/memory.
+#pragma once
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "drivers/cpu/memory/address_space.h"
+
+namespace limen::cpu {
+
+enum class MemoryKind : uint8_t {
+  none = 0,
+  device,   ///< cuMemAlloc
+  managed,  ///< cuMemAllocManaged, __managed__ variables
+  pool,     ///< cuMemAllocAsync
+  idle,     ///< freed into a pool: mapped, but not the program's
+  module,   ///< globals and constants of a loaded module
+  heap,     ///< the region of the kernels' malloc
+  host,     ///< cuMemHostAlloc
+};
+
+/// One live block, as find() reports it.
+struct Allocation {
+  uint64_t base = 0;
+  uint64_t bytes = 0;  ///< as asked for
+  uint64_t id = 0;     ///< unique for the life of the process
+  uint32_t owner = 0;  ///< context id
+  MemoryKind kind = MemoryKind::none;
+  uint8_t flags = 0;   ///< meaning depends on the kind
+};
+
+class Allocator {
+ public:
+  struct Options {
+    uint64_t base = 0, range_bytes = 0;  ///< the partition, whole chunks
+    uint64_t limit_bytes = 0;            ///< most that may be live at once
+    const char* what = "device";         ///< for messages
+    /// Bytes the system could still give, asked before large blocks only; may be empty.
+    std::function<uint64_t()> available_bytes;
+  };
+
+  explicit Allocator(Options options);
+  Allocator(const Allocator&) = delete;
+  Allocator& operator=(const Allocator&) = delete;
+
+  /// Address of a new block, 512-byte aligned; 0 when it does not fit.
+  uint64_t allocate(uint64_t bytes, MemoryKind kind, uint32_t owner, uint8_t flags = 0);
+  /// Frees the block that starts at `base`; false when there is none.
+  bool release(uint64_t base);
+  /// The live block that holds `address`.
+  bool find(uint64_t address, Allocation* out) const;
+  /// Gives a live block another size, kind and owner in place; false when it does not hold `bytes`.
+  bool reuse(uint64_t base, uint64_t bytes, MemoryKind kind, uint32_t owner);
+  /// Frees every block of a context that is being destroyed.
+  void release_owner(uint32_t owner);
+  /// The context's live blocks of a kind (none: all), for the leak report and pool trimming.
+  std::vector<Allocation> list(uint32_t owner, MemoryKind kind) const;
+
+  uint64_t used_bytes() const { return used_.load(std::memory_order_relaxed); }
+  uint64_t limit_bytes() const { return options_.limit_bytes; }
+
+ private:
+  static constexpr uint64_t page_bytes = 4096;
+  static constexpr uint64_t unit_bytes = 512;       ///< alignment and size step
+  static constexpr uint64_t slab_limit = 32 << 10;
+  static constexpr uint64_t crowded_slab_limit = 1 << 20;
+  /// Own pages cost two mappings each and Linux allows a process 65530: beyond this many, blocks up
+  /// to crowded_slab_limit share slabs.
+  static constexpr uint32_t crowded_regions = 20000;
+  static constexpr uint64_t guard_bytes = 64 << 10;
+  static constexpr uint64_t canary_bytes = 16;
+  static constexpr uint32_t class_count = 48;
+
+  struct Block {
+    uint64_t bytes = 0, id = 0;  ///< bytes == 0: free
+    uint32_t owner = 0;
+    MemoryKind kind = MemoryKind::none;
+    uint8_t flags = 0;
+  };
+  struct Region {
+    uint64_t base = 0;
+    uint32_t chunks = 0;
+    uint32_t slot_bytes = 0;  ///< 0: one block with pages of its own
+    uint32_t size_class = 0;
+    uint32_t live = 0;
+    uint64_t committed = 0;
+    std::vector<Block> blocks;
+    std::vector<uint32_t> free;
+    Region *next = nullptr, *prev = nullptr;  ///< slabs of one class with room
+    bool listed = false;
+  };
+
+  static uint32_t size_class_of(uint64_t bytes, uint64_t* slot_bytes);
+  uint64_t allocate_slot(uint64_t bytes, Block block);
+  uint64_t allocate_pages(uint64_t bytes, Block block);
+  Region* new_slab(uint32_t size_class, uint64_t slot_bytes);
+  Region* take_chunks(uint32_t chunks);
+  void return_chunks(Region* region);
+  void list_slab(Region* region);
+  void unlist_slab(Region* region);
+  void release_slot(Region* region, uint32_t slot);
+  uint64_t free_run_at(uint64_t chunk) const;
+  Region* region_at(uint64_t address) const;
+  bool locate(uint64_t address, Region** region, uint32_t* slot) const;
+  void write_canary(uint64_t base, uint64_t bytes);
+  void check_canary(uint64_t base, const Block& block) const;
+
+  Options options_;
+  mutable std::mutex mutex_;
+  std::atomic<uint64_t> used_{0};
+  uint64_t next_id_ = 1;
+  uint32_t page_regions_ = 0;
+  std::atomic<Region*>* table_ = nullptr;  ///< region by chunk, never null entries inside a region
+  std::map<uint64_t, uint64_t> free_chunks_;  ///< first chunk -> count
+  Region* with_room_[class_count] = {};
+};
+
+}  // namespace limen::cpu

@@ -1,0 +1,361 @@
+// The cuMemcpy* and cuMemset* calls on linear memory: checks, ordering, host synchronisation.
+// Arrays are refused by name. What a call waits for follows NVIDIA's table "API synchronization
+// behavior" (CUDA Driver API 13.0). Thread rule: any thread.
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "abi/cpu_api.h"
+#include "drivers/cpu/context.h"
+#include "drivers/cpu/memory/pointer.h"
+#include "drivers/cpu/memory/transfer.h"
+#include "drivers/cpu/stream/order.h"
+
+namespace limen::cpu {
+
+namespace {
+
+enum class Wait : uint8_t { host_async, host_sync };
+
+/// How an operand may be used after the call has returned.
+struct Operands {
+  PointerInfo dst, src;
+  bool pageable() const {
+    return dst.memory == Memory::pageable || src.memory == Memory::pageable;
+  }
+  bool touches_host() const {
+    return dst.memory != Memory::device || src.memory != Memory::device;
+  }
+};
+
+/// Waits until the stream has done everything that precedes a new operation.
+void drain(const ResolvedStream& on) {
+  if (nothing_before(*on.context, *on.stream)) return;
+  std::shared_ptr<Stream> keep = on.stream->shared_from_this();
+  before_work(*on.context, *on.stream);
+  uint64_t seq = on.stream->task([] {}, true);
+  on.stream->wait(seq, on.context->wait_policy());
+}
+
+template <typename Job>
+CUresult run_now(const ResolvedStream& on, const Job& job) {
+  drain(on);
+  if (CUresult result = on.context->sticky()) return result;
+  job.run(driver().pool);
+  on.context->print.flush();
+  return CUDA_SUCCESS;
+}
+
+template <typename Job>
+CUresult run_in_order(const ResolvedStream& on, const Job& job) {
+  bool quick = job.bytes() <= quick_transfer_bytes;
+  if (quick && nothing_before(*on.context, *on.stream)) {
+    job.run(nullptr);
+    return CUDA_SUCCESS;
+  }
+  before_work(*on.context, *on.stream);
+  engine::Pool* helpers = driver().pool;
+  on.stream->task([job, helpers] { job.run(helpers); }, quick);
+  return CUDA_SUCCESS;
+}
+
+CUresult run_copy(const ResolvedStream& on, Transfer job, const Operands& with, Wait wait) {
+  if (wait == Wait::host_sync && with.touches_host()) return run_now(on, job);
+  if (!with.pageable()) return run_in_order(on, job);
+  // From pageable memory the source may be reused once the call returns: small copies are staged, the
+  // rest is done before returning. To pageable memory the call returns when the data is there.
+  bool to_host = with.dst.memory == Memory::pageable;
+  if (to_host || job.height * job.depth != 1 || job.bytes() > quick_transfer_bytes ||
+      nothing_before(*on.context, *on.stream))
+    return run_now(on, job);
+  const auto* source = reinterpret_cast<const uint8_t*>(job.src);
+  auto staged = std::make_shared<std::vector<uint8_t>>(source, source + job.width);
+  before_work(*on.context, *on.stream);
+  on.stream->task(
+      [job, staged]() mutable {
+        job.src = reinterpret_cast<uint64_t>(staged->data());
+        job.run(nullptr);
+      },
+      true);
+  return CUDA_SUCCESS;
+}
+
+enum class Side : uint8_t { any, device };  ///< any: also plain host memory
+
+CUresult copy_linear(uint64_t dst, Side dst_side, uint64_t src, Side src_side, uint64_t bytes,
+                     CUstream stream, Wait wait) {
+  ResolvedStream on;
+  if (CUresult result = resolve_stream(stream, &on)) return result;
+  if (bytes == 0) return CUDA_SUCCESS;
+  Operands with;
+  if (CUresult result = check_range(dst, bytes, dst_side == Side::device, &with.dst)) return result;
+  if (CUresult result = check_range(src, bytes, src_side == Side::device, &with.src)) return result;
+  // A host argument may be device memory: unified addressing (measured H200, driver 580.x).
+  Transfer job;
+  job.dst = dst;
+  job.src = src;
+  job.width = bytes;
+  return run_copy(on, job, with, wait);
+}
+
+uint64_t address_of(const void* pointer) { return reinterpret_cast<uint64_t>(pointer); }
+
+/// One operand of a 2D or 3D copy.
+struct Pitched {
+  uint64_t base = 0;
+  Side side = Side::any;
+  uint64_t x = 0, y = 0, z = 0, pitch = 0, height = 0;
+};
+
+CUresult pitched_operand(CUmemorytype type, const void* host, CUdeviceptr device, Pitched* out) {
+  switch (type) {
+    case CU_MEMORYTYPE_HOST: out->base = address_of(host); out->side = Side::any; break;
+    case CU_MEMORYTYPE_DEVICE: out->base = device; out->side = Side::device; break;
+    case CU_MEMORYTYPE_UNIFIED: out->base = device; out->side = Side::any; break;
+    case CU_MEMORYTYPE_ARRAY:
+      return report({Code::not_supported, "copies from and to CUDA arrays are not built yet", ""});
+    default: return CUDA_ERROR_INVALID_VALUE;
+  }
+  return CUDA_SUCCESS;
+}
+
+/// Fills in pitches, checks the whole box against its allocation and returns its first address.
+CUresult place_box(Pitched& side, uint64_t width, uint64_t height, uint64_t depth, uint64_t* first,
+                   PointerInfo* info) {
+  if (side.pitch == 0) side.pitch = width + side.x;
+  if (side.height == 0) side.height = height + side.y;
+  if (height > 1 && side.pitch < width + side.x) return CUDA_ERROR_INVALID_VALUE;
+  if (depth > 1 && side.height < height + side.y) return CUDA_ERROR_INVALID_VALUE;
+  uint64_t slice = side.pitch * side.height;
+  *first = side.base + side.z * slice + side.y * side.pitch + side.x;
+  uint64_t bytes = (depth - 1) * slice + (height - 1) * side.pitch + width;
+  return check_range(*first, bytes, side.side == Side::device, info);
+}
+
+CUresult copy_box(Pitched dst, Pitched src, uint64_t width, uint64_t height, uint64_t depth,
+                  CUstream stream, Wait wait) {
+  ResolvedStream on;
+  if (CUresult result = resolve_stream(stream, &on)) return result;
+  if (!width || !height || !depth) return CUDA_SUCCESS;
+  Operands with;
+  Transfer job;
+  job.width = width;
+  job.height = height;
+  job.depth = depth;
+  if (CUresult result = place_box(dst, width, height, depth, &job.dst, &with.dst)) return result;
+  if (CUresult result = place_box(src, width, height, depth, &job.src, &with.src)) return result;
+  job.dst_pitch = dst.pitch;
+  job.src_pitch = src.pitch;
+  job.dst_slice = dst.pitch * dst.height;
+  job.src_slice = src.pitch * src.height;
+  return run_copy(on, job, with, wait);
+}
+
+CUresult copy_2d(const CUDA_MEMCPY2D* copy, CUstream stream, Wait wait) {
+  if (!copy) return CUDA_ERROR_INVALID_VALUE;
+  constexpr uint64_t most_pitch = 0x7fffffff;
+  Pitched dst, src;
+  if (CUresult result =
+          pitched_operand(copy->dstMemoryType, copy->dstHost, copy->dstDevice, &dst))
+    return result;
+  if (CUresult result =
+          pitched_operand(copy->srcMemoryType, copy->srcHost, copy->srcDevice, &src))
+    return result;
+  if (copy->dstPitch > most_pitch || copy->srcPitch > most_pitch) return CUDA_ERROR_INVALID_VALUE;
+  dst.x = copy->dstXInBytes, dst.y = copy->dstY, dst.pitch = copy->dstPitch;
+  src.x = copy->srcXInBytes, src.y = copy->srcY, src.pitch = copy->srcPitch;
+  return copy_box(dst, src, copy->WidthInBytes, copy->Height, 1, stream, wait);
+}
+
+template <typename Copy>
+CUresult copy_3d(const Copy* copy, CUstream stream, Wait wait) {
+  if (!copy || copy->srcLOD || copy->dstLOD) return CUDA_ERROR_INVALID_VALUE;
+  Pitched dst, src;
+  if (CUresult result =
+          pitched_operand(copy->dstMemoryType, copy->dstHost, copy->dstDevice, &dst))
+    return result;
+  if (CUresult result =
+          pitched_operand(copy->srcMemoryType, copy->srcHost, copy->srcDevice, &src))
+    return result;
+  dst.x = copy->dstXInBytes, dst.y = copy->dstY, dst.z = copy->dstZ;
+  dst.pitch = copy->dstPitch, dst.height = copy->dstHeight;
+  src.x = copy->srcXInBytes, src.y = copy->srcY, src.z = copy->srcZ;
+  src.pitch = copy->srcPitch, src.height = copy->srcHeight;
+  return copy_box(dst, src, copy->WidthInBytes, copy->Height, copy->Depth, stream, wait);
+}
+
+CUresult fill(CUdeviceptr dst, uint64_t pitch, uint32_t value, uint32_t element_bytes, uint64_t width,
+              uint64_t height, CUstream stream, Wait wait) {
+  ResolvedStream on;
+  if (CUresult result = resolve_stream(stream, &on)) return result;
+  if (dst % element_bytes || (height > 1 && pitch % element_bytes)) return CUDA_ERROR_INVALID_VALUE;
+  if (!width || !height) return CUDA_SUCCESS;
+  uint64_t row = width * element_bytes;
+  if (row / element_bytes != width || (height > 1 && pitch < row)) return CUDA_ERROR_INVALID_VALUE;
+  PointerInfo info;
+  uint64_t bytes = (height - 1) * pitch + row;
+  if (CUresult result = check_range(dst, bytes, true, &info)) return result;
+  Fill job{dst, width, height, pitch, value, element_bytes};
+  // Synchronous sets of device memory return before they are done, those of pinned memory do not.
+  bool on_host = info.memory == Memory::host || info.memory == Memory::registered;
+  if (wait == Wait::host_sync && on_host) return run_now(on, job);
+  return run_in_order(on, job);
+}
+
+}  // namespace
+
+CUresult cuMemcpy(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount, CUstream stream) {
+  return copy_linear(dst, Side::any, src, Side::any, ByteCount, stream, Wait::host_sync);
+}
+
+CUresult cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount, CUstream hStream) {
+  return copy_linear(dst, Side::any, src, Side::any, ByteCount, hStream, Wait::host_async);
+}
+
+CUresult cuMemcpyHtoD(CUdeviceptr dst, const void* src, size_t ByteCount, CUstream stream) {
+  return copy_linear(dst, Side::device, address_of(src), Side::any, ByteCount, stream,
+                     Wait::host_sync);
+}
+
+CUresult cuMemcpyHtoDAsync(CUdeviceptr dst, const void* src, size_t ByteCount, CUstream hStream) {
+  return copy_linear(dst, Side::device, address_of(src), Side::any, ByteCount, hStream,
+                     Wait::host_async);
+}
+
+CUresult cuMemcpyDtoH(void* dst, CUdeviceptr src, size_t ByteCount, CUstream stream) {
+  return copy_linear(address_of(dst), Side::any, src, Side::device, ByteCount, stream,
+                     Wait::host_sync);
+}
+
+CUresult cuMemcpyDtoHAsync(void* dst, CUdeviceptr src, size_t ByteCount, CUstream hStream) {
+  return copy_linear(address_of(dst), Side::any, src, Side::device, ByteCount, hStream,
+                     Wait::host_async);
+}
+
+CUresult cuMemcpyDtoD(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount, CUstream stream) {
+  return copy_linear(dst, Side::device, src, Side::device, ByteCount, stream, Wait::host_sync);
+}
+
+CUresult cuMemcpyDtoDAsync(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount, CUstream hStream) {
+  return copy_linear(dst, Side::device, src, Side::device, ByteCount, hStream, Wait::host_async);
+}
+
+CUresult cuMemcpyPeer(CUdeviceptr dst, CUcontext dstContext, CUdeviceptr src, CUcontext srcContext,
+                      size_t ByteCount, CUstream stream) {
+  Context* context;
+  if (CUresult result = context_of(dstContext, &context)) return result;
+  if (CUresult result = context_of(srcContext, &context)) return result;
+  // The source's work comes first as well: a peer copy is ordered after both contexts.
+  if (context->busy()) context->synchronize();
+  return copy_linear(dst, Side::device, src, Side::device, ByteCount, stream, Wait::host_async);
+}
+
+CUresult cuMemcpyPeerAsync(CUdeviceptr dst, CUcontext dstContext, CUdeviceptr src,
+                           CUcontext srcContext, size_t ByteCount, CUstream hStream) {
+  Context* context;
+  if (CUresult result = context_of(dstContext, &context)) return result;
+  if (CUresult result = context_of(srcContext, &context)) return result;
+  return copy_linear(dst, Side::device, src, Side::device, ByteCount, hStream, Wait::host_async);
+}
+
+CUresult cuMemcpyBatchAsync(CUdeviceptr* dsts, CUdeviceptr* srcs, size_t* sizes, size_t count,
+                            CUmemcpyAttributes* attrs, size_t* attrsIdxs, size_t numAttrs,
+                            CUstream hStream) {
+  if (!dsts || !srcs || !sizes || !count || !attrs || !attrsIdxs || !numAttrs || numAttrs > count)
+    return CUDA_ERROR_INVALID_VALUE;
+  if (reinterpret_cast<uintptr_t>(hStream) <= 1) return CUDA_ERROR_INVALID_HANDLE;
+  for (size_t i = 0; i < count; ++i)
+    if (CUresult result = cuMemcpyAsync(dsts[i], srcs[i], sizes[i], hStream)) return result;
+  return CUDA_SUCCESS;
+}
+
+/// partial: linear memory only, no arrays
+CUresult cuMemcpy2D(const CUDA_MEMCPY2D* pCopy, CUstream stream) {
+  return copy_2d(pCopy, stream, Wait::host_sync);
+}
+
+/// partial: linear memory only, no arrays
+CUresult cuMemcpy2DUnaligned(const CUDA_MEMCPY2D* pCopy, CUstream stream) {
+  return copy_2d(pCopy, stream, Wait::host_sync);
+}
+
+/// partial: linear memory only, no arrays
+CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D* pCopy, CUstream hStream) {
+  return copy_2d(pCopy, hStream, Wait::host_async);
+}
+
+/// partial: linear memory only, no arrays
+CUresult cuMemcpy3D(const CUDA_MEMCPY3D* pCopy, CUstream stream) {
+  return copy_3d(pCopy, stream, Wait::host_sync);
+}
+
+/// partial: linear memory only, no arrays
+CUresult cuMemcpy3DAsync(const CUDA_MEMCPY3D* pCopy, CUstream hStream) {
+  return copy_3d(pCopy, hStream, Wait::host_async);
+}
+
+/// partial: linear memory only, no arrays
+CUresult cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER* pCopy, CUstream stream) {
+  return copy_3d(pCopy, stream, Wait::host_sync);
+}
+
+/// partial: linear memory only, no arrays
+CUresult cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER* pCopy, CUstream hStream) {
+  return copy_3d(pCopy, hStream, Wait::host_async);
+}
+
+CUresult cuMemsetD8(CUdeviceptr dst, unsigned char uc, size_t N, CUstream stream) {
+  return fill(dst, 0, uc, 1, N, 1, stream, Wait::host_sync);
+}
+
+CUresult cuMemsetD16(CUdeviceptr dst, unsigned short us, size_t N, CUstream stream) {
+  return fill(dst, 0, us, 2, N, 1, stream, Wait::host_sync);
+}
+
+CUresult cuMemsetD32(CUdeviceptr dst, unsigned int ui, size_t N, CUstream stream) {
+  return fill(dst, 0, ui, 4, N, 1, stream, Wait::host_sync);
+}
+
+CUresult cuMemsetD8Async(CUdeviceptr dst, unsigned char uc, size_t N, CUstream hStream) {
+  return fill(dst, 0, uc, 1, N, 1, hStream, Wait::host_async);
+}
+
+CUresult cuMemsetD16Async(CUdeviceptr dst, unsigned short us, size_t N, CUstream hStream) {
+  return fill(dst, 0, us, 2, N, 1, hStream, Wait::host_async);
+}
+
+CUresult cuMemsetD32Async(CUdeviceptr dst, unsigned int ui, size_t N, CUstream hStream) {
+  return fill(dst, 0, ui, 4, N, 1, hStream, Wait::host_async);
+}
+
+CUresult cuMemsetD2D8(CUdeviceptr dst, size_t dstPitch, unsigned char uc, size_t Width, size_t Height,
+                      CUstream stream) {
+  return fill(dst, dstPitch, uc, 1, Width, Height, stream, Wait::host_sync);
+}
+
+CUresult cuMemsetD2D16(CUdeviceptr dst, size_t dstPitch, unsigned short us, size_t Width,
+                       size_t Height, CUstream stream) {
+  return fill(dst, dstPitch, us, 2, Width, Height, stream, Wait::host_sync);
+}
+
+CUresult cuMemsetD2D32(CUdeviceptr dst, size_t dstPitch, unsigned int ui, size_t Width, size_t Height,
+                       CUstream stream) {
+  return fill(dst, dstPitch, ui, 4, Width, Height, stream, Wait::host_sync);
+}
+
+CUresult cuMemsetD2D8Async(CUdeviceptr dst, size_t dstPitch, unsigned char uc, size_t Width,
+                           size_t Height, CUstream hStream) {
+  return fill(dst, dstPitch, uc, 1, Width, Height, hStream, Wait::host_async);
+}
+
+CUresult cuMemsetD2D16Async(CUdeviceptr dst, size_t dstPitch, unsigned short us, size_t Width,
+                            size_t Height, CUstream hStream) {
+  return fill(dst, dstPitch, us, 2, Width, Height, hStream, Wait::host_async);
+}
+
+CUresult cuMemsetD2D32Async(CUdeviceptr dst, size_t dstPitch, unsigned int ui, size_t Width,
+                            size_t Height, CUstream hStream) {
+  return fill(dst, dstPitch, ui, 4, Width, Height, hStream, Wait::host_async);
+}
+
+}  // namespace limen::cpu

@@ -1,0 +1,182 @@
+// Managed memory. Host and device share one physical memory here, so managed memory is device memory
+// that the host may use as well; advice and prefetches have nothing to move, but their arguments are
+// checked and remembered, because programs read them back.
+// Thread rule: any thread; one short lock for the remembered advice.
+#include <cstring>
+#include <map>
+#include <mutex>
+
+#include "abi/cpu_api.h"
+#include "drivers/cpu/context.h"
+#include "drivers/cpu/memory/pointer.h"
+#include "drivers/cpu/stream/order.h"
+
+namespace limen::cpu {
+
+namespace {
+
+struct Advice {
+  bool read_mostly = false;
+  CUmemLocation preferred{CU_MEM_LOCATION_TYPE_INVALID, 0};
+  CUmemLocation last_prefetch{CU_MEM_LOCATION_TYPE_INVALID, 0};
+  uint64_t accessed_by = 0;  ///< bit i: device i
+  bool accessed_by_host = false;
+};
+
+struct AdviceBook {
+  std::mutex mutex;
+  std::map<uint64_t, Advice> by_block;  ///< allocation id
+};
+
+AdviceBook& book() {
+  static auto* made = new AdviceBook;
+  return *made;
+}
+
+/// Managed range, or plain host memory (which devices may access): both take advice.
+CUresult check_managed(CUdeviceptr ptr, size_t count, uint64_t* block_id) {
+  PointerInfo info;
+  if (!ptr || !count || !classify(ptr, &info)) return CUDA_ERROR_INVALID_VALUE;
+  *block_id = 0;
+  if (info.memory == Memory::pageable) return CUDA_SUCCESS;
+  if (info.memory != Memory::managed) return CUDA_ERROR_INVALID_VALUE;
+  if (ptr + count > info.block.base + info.block.bytes) return CUDA_ERROR_INVALID_VALUE;
+  *block_id = info.block.id;
+  return CUDA_SUCCESS;
+}
+
+CUresult check_location(const CUmemLocation& location) {
+  switch (location.type) {
+    case CU_MEM_LOCATION_TYPE_DEVICE:
+      return driver().device(location.id) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+    case CU_MEM_LOCATION_TYPE_HOST:
+    case CU_MEM_LOCATION_TYPE_HOST_NUMA:
+    case CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT: return CUDA_SUCCESS;
+    default: return CUDA_ERROR_INVALID_VALUE;
+  }
+}
+
+int location_number(const CUmemLocation& location) {
+  if (location.type == CU_MEM_LOCATION_TYPE_DEVICE) return location.id;
+  return location.type == CU_MEM_LOCATION_TYPE_INVALID ? CU_DEVICE_INVALID : CU_DEVICE_CPU;
+}
+
+CUresult read_range_attribute(void* data, size_t bytes, CUmem_range_attribute attribute,
+                              const Advice& advice) {
+  if (!data) return CUDA_ERROR_INVALID_VALUE;
+  auto put = [&](int value) {
+    if (bytes != sizeof value) return CUDA_ERROR_INVALID_VALUE;
+    std::memcpy(data, &value, sizeof value);
+    return CUDA_SUCCESS;
+  };
+  switch (attribute) {
+    case CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY: return put(advice.read_mostly);
+    case CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION: return put(location_number(advice.preferred));
+    case CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION:
+      return put(location_number(advice.last_prefetch));
+    case CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_TYPE: return put(advice.preferred.type);
+    case CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_ID: return put(advice.preferred.id);
+    case CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_TYPE: return put(advice.last_prefetch.type);
+    case CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_ID: return put(advice.last_prefetch.id);
+    case CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY: {
+      if (bytes == 0 || bytes % sizeof(int)) return CUDA_ERROR_INVALID_VALUE;
+      auto* list = static_cast<int*>(data);
+      size_t room = bytes / sizeof(int), used = 0;
+      if (advice.accessed_by_host && used < room) list[used++] = CU_DEVICE_CPU;
+      for (int i = 0; i < 64 && used < room; ++i)
+        if (advice.accessed_by >> i & 1) list[used++] = i;
+      while (used < room) list[used++] = CU_DEVICE_INVALID;
+      return CUDA_SUCCESS;
+    }
+    default: return CUDA_ERROR_INVALID_VALUE;
+  }
+}
+
+}  // namespace
+
+void forget_advice(uint64_t block_id) {
+  std::lock_guard lock(book().mutex);
+  book().by_block.erase(block_id);
+}
+
+CUresult cuMemAllocManaged(CUdeviceptr* dptr, size_t bytesize, unsigned int flags) {
+  if (!dptr) return CUDA_ERROR_INVALID_VALUE;
+  Context* context;
+  if (CUresult result = current_usable(&context)) return result;
+  if (!bytesize || (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST))
+    return CUDA_ERROR_INVALID_VALUE;
+  uint64_t address = context->device.memory().allocate(bytesize, MemoryKind::managed,
+                                                       context->owner, uint8_t(flags));
+  if (!address) return CUDA_ERROR_OUT_OF_MEMORY;
+  *dptr = address;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemAdvise(CUdeviceptr devPtr, size_t count, CUmem_advise advice, CUmemLocation location) {
+  Context* context;
+  if (CUresult result = current_usable(&context)) return result;
+  if (advice < CU_MEM_ADVISE_SET_READ_MOSTLY || advice > CU_MEM_ADVISE_UNSET_ACCESSED_BY)
+    return CUDA_ERROR_INVALID_VALUE;
+  uint64_t block;
+  if (CUresult result = check_managed(devPtr, count, &block)) return result;
+  bool needs_location = advice == CU_MEM_ADVISE_SET_PREFERRED_LOCATION ||
+                        advice == CU_MEM_ADVISE_SET_ACCESSED_BY ||
+                        advice == CU_MEM_ADVISE_UNSET_ACCESSED_BY;
+  if (needs_location)
+    if (CUresult result = check_location(location)) return result;
+  std::lock_guard lock(book().mutex);
+  Advice& now = book().by_block[block];
+  uint64_t bit = location.type == CU_MEM_LOCATION_TYPE_DEVICE ? uint64_t{1} << location.id : 0;
+  switch (advice) {
+    case CU_MEM_ADVISE_SET_READ_MOSTLY: now.read_mostly = true; break;
+    case CU_MEM_ADVISE_UNSET_READ_MOSTLY: now.read_mostly = false; break;
+    case CU_MEM_ADVISE_SET_PREFERRED_LOCATION: now.preferred = location; break;
+    case CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION:
+      now.preferred = {CU_MEM_LOCATION_TYPE_INVALID, 0};
+      break;
+    case CU_MEM_ADVISE_SET_ACCESSED_BY:
+      now.accessed_by |= bit;
+      now.accessed_by_host |= !bit;
+      break;
+    default:
+      now.accessed_by &= ~bit;
+      if (!bit) now.accessed_by_host = false;
+      break;
+  }
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemPrefetchAsync(CUdeviceptr devPtr, size_t count, CUmemLocation location,
+                            unsigned int flags, CUstream hStream) {
+  if (flags) return CUDA_ERROR_INVALID_VALUE;
+  ResolvedStream on;
+  if (CUresult result = resolve_stream(hStream, &on)) return result;
+  uint64_t block;
+  if (CUresult result = check_managed(devPtr, count, &block)) return result;
+  if (CUresult result = check_location(location)) return result;
+  std::lock_guard lock(book().mutex);
+  book().by_block[block].last_prefetch = location;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemRangeGetAttribute(void* data, size_t dataSize, CUmem_range_attribute attribute,
+                                CUdeviceptr devPtr, size_t count) {
+  Context* context;
+  if (CUresult result = current_usable(&context)) return result;
+  uint64_t block;
+  if (CUresult result = check_managed(devPtr, count, &block)) return result;
+  std::lock_guard lock(book().mutex);
+  return read_range_attribute(data, dataSize, attribute, book().by_block[block]);
+}
+
+CUresult cuMemRangeGetAttributes(void** data, size_t* dataSizes, CUmem_range_attribute* attributes,
+                                 size_t numAttributes, CUdeviceptr devPtr, size_t count) {
+  if (!data || !dataSizes || !attributes || !numAttributes) return CUDA_ERROR_INVALID_VALUE;
+  for (size_t i = 0; i < numAttributes; ++i) {
+    CUresult result = cuMemRangeGetAttribute(data[i], dataSizes[i], attributes[i], devPtr, count);
+    if (result != CUDA_SUCCESS) return result;
+  }
+  return CUDA_SUCCESS;
+}
+
+}  // namespace limen::cpu

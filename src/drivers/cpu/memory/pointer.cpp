@@ -1,0 +1,178 @@
+// Pointer classification and the cuPointer* calls. Reads bookkeeping only, never the memory itself.
+// Thread rule: see the header.
+#include "drivers/cpu/memory/pointer.h"
+
+#include <atomic>
+#include <cstring>
+
+#include "abi/cpu_api.h"
+#include "drivers/cpu/context.h"
+#include "drivers/cpu/memory/pool.h"
+
+namespace limen::cpu {
+
+namespace {
+
+/// Writes one attribute. `known`: the pointer is one of ours; else zeros stand for "no such memory".
+CUresult write_attribute(void* data, CUpointer_attribute attribute, CUdeviceptr ptr, bool known,
+                         const PointerInfo& info) {
+  auto put = [data](auto value) {
+    std::memcpy(data, &value, sizeof value);
+    return CUDA_SUCCESS;
+  };
+  bool on_device = info.memory == Memory::device || info.memory == Memory::managed;
+  switch (attribute) {
+    case CU_POINTER_ATTRIBUTE_CONTEXT: {
+      Context* owner = known ? context_of_owner(info.block.owner) : nullptr;
+      return put(handle_of(owner));
+    }
+    case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+      return put(!known ? 0u : unsigned(on_device ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST));
+    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER: return put(known ? ptr : CUdeviceptr{0});
+    case CU_POINTER_ATTRIBUTE_HOST_POINTER:
+      // Device memory has no host address on NVIDIA's devices, and programs branch on that.
+      if (known && info.memory == Memory::device) return CUDA_ERROR_INVALID_VALUE;
+      return put(known ? ptr : CUdeviceptr{0});
+    case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
+      return put(unsigned(known && info.memory == Memory::managed));
+    case CU_POINTER_ATTRIBUTE_BUFFER_ID: return put(known ? info.block.id : uint64_t{0});
+    case CU_POINTER_ATTRIBUTE_IS_MANAGED: return put(unsigned(known && info.memory == Memory::managed));
+    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: {
+      Context* owner = known ? context_of_owner(info.block.owner) : nullptr;
+      int host_device = owner ? owner->device.ordinal() : 0;
+      return put(!known ? -2 : info.device >= 0 ? info.device : host_device);
+    }
+    case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE: return put(0u);
+    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR: return put(known ? info.block.base : uint64_t{0});
+    case CU_POINTER_ATTRIBUTE_RANGE_SIZE: return put(known ? info.block.bytes : uint64_t{0});
+    case CU_POINTER_ATTRIBUTE_MAPPED: return put(unsigned(known));
+    case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES: return put(uint64_t{0});
+    case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE: return put(0u);
+    case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
+      return put(unsigned(known ? CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE
+                                : CU_POINTER_ATTRIBUTE_ACCESS_FLAG_NONE));
+    case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE: {
+      bool pooled = known && info.block.kind == MemoryKind::pool;
+      return put(pooled ? handle_of(pool_of(ptr)) : CUmemoryPool{nullptr});
+    }
+    case CU_POINTER_ATTRIBUTE_MAPPING_SIZE: return put(known ? info.block.bytes : uint64_t{0});
+    case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR: return put(known ? info.block.base : uint64_t{0});
+    case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID: return put(known ? info.block.id : uint64_t{0});
+    case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE: return put(0u);
+    case CU_POINTER_ATTRIBUTE_P2P_TOKENS: return CUDA_ERROR_NOT_SUPPORTED;
+    default: return CUDA_ERROR_INVALID_VALUE;
+  }
+}
+
+}  // namespace
+
+CUresult HostRegistry::add(Range range) {
+  static std::atomic<uint64_t> next_id{uint64_t{1} << 62};  // apart from the allocators' ids
+  std::unique_lock lock(mutex_);
+  auto next = ranges_.lower_bound(range.base);
+  bool overlap = next != ranges_.end() && next->first < range.base + range.bytes;
+  if (next != ranges_.begin()) {
+    const Range& before = std::prev(next)->second;
+    overlap |= before.base + before.bytes > range.base;
+  }
+  if (overlap) return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
+  range.id = next_id++;
+  ranges_.emplace(range.base, range);
+  return CUDA_SUCCESS;
+}
+
+bool HostRegistry::remove(uint64_t base) {
+  std::unique_lock lock(mutex_);
+  return ranges_.erase(base) != 0;
+}
+
+std::optional<HostRegistry::Range> HostRegistry::find(uint64_t address) const {
+  std::shared_lock lock(mutex_);
+  auto next = ranges_.upper_bound(address);
+  if (next == ranges_.begin()) return {};
+  const Range& range = std::prev(next)->second;
+  if (address - range.base >= range.bytes) return {};
+  return range;
+}
+
+HostRegistry& host_registry() {
+  static auto* registry = new HostRegistry;
+  return *registry;
+}
+
+bool classify(uint64_t address, PointerInfo* info) {
+  *info = PointerInfo{};
+  Driver& root = driver();
+  if (root.space.contains(address)) {
+    uint32_t partition = root.space.partition_of(address);
+    bool on_device = partition < root.devices.size();
+    Allocator& memory = on_device ? root.devices[partition]->memory() : *root.host;
+    if (!memory.find(address, &info->block) || info->block.kind == MemoryKind::idle) return false;
+    if (on_device) {
+      info->device = static_cast<int>(partition);
+      info->memory =
+          info->block.kind == MemoryKind::managed ? Memory::managed : Memory::device;
+    } else {
+      info->memory = Memory::host;
+    }
+    return true;
+  }
+  if (auto range = host_registry().find(address)) {
+    info->memory = Memory::registered;
+    info->block = {range->base, range->bytes, range->id, range->owner, MemoryKind::host,
+                   static_cast<uint8_t>(range->flags)};
+  }
+  return true;
+}
+
+CUresult check_range(uint64_t address, uint64_t bytes, bool device_operand, PointerInfo* info) {
+  if (!address || !classify(address, info)) return CUDA_ERROR_INVALID_VALUE;
+  if (info->memory == Memory::pageable)
+    return device_operand ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+  uint64_t room = info->block.bytes - (address - info->block.base);
+  if (bytes <= room) return CUDA_SUCCESS;
+  // A host operand may run on into memory that was not registered: it is then plain host memory.
+  if (info->memory == Memory::registered && !device_operand) {
+    info->memory = Memory::pageable;
+    return CUDA_SUCCESS;
+  }
+  return CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuPointerGetAttribute(void* data, CUpointer_attribute attribute, CUdeviceptr ptr) {
+  if (!data) return CUDA_ERROR_INVALID_VALUE;
+  Context* context;
+  if (CUresult result = current(&context)) return result;
+  PointerInfo info;
+  if (!classify(ptr, &info) || info.memory == Memory::pageable) return CUDA_ERROR_INVALID_VALUE;
+  return write_attribute(data, attribute, ptr, true, info);
+}
+
+CUresult cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute* attributes,
+                                void** data, CUdeviceptr ptr) {
+  if (!numAttributes || !attributes || !data) return CUDA_ERROR_INVALID_VALUE;
+  PointerInfo info;
+  bool known = classify(ptr, &info) && info.memory != Memory::pageable;
+  for (unsigned i = 0; i < numAttributes; ++i) {
+    if (!data[i]) return CUDA_ERROR_INVALID_VALUE;
+    CUresult result = write_attribute(data[i], attributes[i], ptr, known, info);
+    // Device memory has no host pointer (null), plain host memory is its own: neither is an error
+    // here. source: measured H200, driver 580.x.
+    if (attributes[i] == CU_POINTER_ATTRIBUTE_HOST_POINTER && (!known || result)) {
+      CUdeviceptr host = known ? 0 : ptr;
+      std::memcpy(data[i], &host, sizeof host);
+      continue;
+    }
+    if (result != CUDA_SUCCESS) return result;
+  }
+  return CUDA_SUCCESS;
+}
+
+CUresult cuPointerSetAttribute(const void* value, CUpointer_attribute attribute, CUdeviceptr ptr) {
+  if (!value || attribute != CU_POINTER_ATTRIBUTE_SYNC_MEMOPS) return CUDA_ERROR_INVALID_VALUE;
+  PointerInfo info;
+  if (!classify(ptr, &info) || info.memory != Memory::device) return CUDA_ERROR_INVALID_VALUE;
+  return CUDA_SUCCESS;  // copies of this driver are ordered as if the attribute were set
+}
+
+}  // namespace limen::cpu

@@ -1,0 +1,141 @@
+// Placing and initialising module variables. All globals and constants of an instance share one block
+// of device memory. Thread rule: see the header.
+#include "drivers/cpu/module/globals.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "drivers/cpu/context.h"
+
+namespace limen::cpu {
+
+namespace {
+
+bool has_memory(const ptx::Variable& variable) {
+  return variable.space == ptx::Space::global || variable.space == ptx::Space::constant;
+}
+
+/// Writes `value` as a relocation asks.
+void write_reloc(uint8_t* at, const ptx::Reloc& reloc, uint64_t value) {
+  value >>= reloc.shift;
+  std::memcpy(at, &value, std::min<size_t>(reloc.bytes, sizeof value));
+}
+
+}  // namespace
+
+ManagedVariables::~ManagedVariables() {
+  for (uint64_t address : addresses_)
+    if (address && !process_is_exiting()) driver().allocator_of(address)->release(address);
+}
+
+Result<void> ManagedVariables::make(const Program& program, Context& context) {
+  std::lock_guard lock(mutex_);
+  if (!addresses_.empty()) return {};
+  const auto& variables = program.module().variables;
+  addresses_.assign(variables.size(), 0);
+  for (size_t i = 0; i < variables.size(); ++i) {
+    if (!variables[i].managed || !has_memory(variables[i])) continue;
+    // Owner 0: it outlives any context.
+    addresses_[i] = context.device.memory().allocate(std::max<uint64_t>(variables[i].bytes, 1),
+                                                     MemoryKind::managed, 0, CU_MEM_ATTACH_GLOBAL);
+    if (!addresses_[i])
+      return Error{Code::out_of_memory,
+                   fmt::format("no memory for managed variable {} of {} bytes", variables[i].name,
+                               variables[i].bytes), ""};
+    auto* bytes = reinterpret_cast<uint8_t*>(addresses_[i]);
+    std::memset(bytes, 0, variables[i].bytes);
+    std::copy(variables[i].init.begin(), variables[i].init.end(), bytes);
+  }
+  return {};
+}
+
+Result<std::shared_ptr<Instance>> Instance::make(std::shared_ptr<Program> program, Context& context,
+                                                 std::shared_ptr<ManagedVariables> managed) {
+  std::shared_ptr<Instance> made(new Instance);
+  made->program_ = std::move(program);
+  made->managed_ = std::move(managed);
+  made->owner_ = context.owner;
+  LIMEN_CHECK(made->managed_->make(*made->program_, context));
+  LIMEN_CHECK(made->place(context));
+  LIMEN_CHECK(made->initialise());
+  return made;
+}
+
+Instance::~Instance() {
+  if (!block_ || process_is_exiting()) return;
+  // The context may have ended and taken the block with it.
+  Allocator* memory = driver().allocator_of(block_);
+  Allocation block;
+  if (memory->find(block_, &block) && block.owner == owner_ && block.kind == MemoryKind::module)
+    memory->release(block_);
+}
+
+Result<void> Instance::place(Context& context) {
+  const auto& variables = program_->module().variables;
+  addresses_.assign(variables.size(), nullptr);
+  std::vector<uint64_t> offsets(variables.size(), 0);
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < variables.size(); ++i) {
+    const ptx::Variable& variable = variables[i];
+    if (variable.space == ptx::Space::tex)
+      return Error{Code::not_supported,
+                   fmt::format("texture reference '{}' (line {}): textures are not built yet",
+                               variable.name, variable.line), ""};
+    if (!has_memory(variable) || variable.managed) continue;
+    uint64_t align = std::max<uint64_t>(variable.align, 16);
+    bytes = (bytes + align - 1) / align * align;
+    offsets[i] = bytes;
+    bytes += std::max<uint64_t>(variable.bytes, 1);
+  }
+  if (bytes) {
+    block_ = context.device.memory().allocate(bytes, MemoryKind::module, owner_);
+    if (!block_)
+      return Error{Code::out_of_memory,
+                   fmt::format("no memory for {} bytes of module variables", bytes), ""};
+    std::memset(reinterpret_cast<void*>(block_), 0, bytes);
+  }
+  for (size_t i = 0; i < variables.size(); ++i) {
+    if (!has_memory(variables[i])) continue;
+    uint64_t address = variables[i].managed ? managed_->address(static_cast<ptx::Index>(i))
+                                            : block_ + offsets[i];
+    addresses_[i] = reinterpret_cast<void*>(address);
+  }
+  return {};
+}
+
+Result<void> Instance::initialise() {
+  const auto& variables = program_->module().variables;
+  for (size_t i = 0; i < variables.size(); ++i) {
+    const ptx::Variable& variable = variables[i];
+    if (!addresses_[i]) continue;
+    auto* bytes = static_cast<uint8_t*>(addresses_[i]);
+    if (!variable.managed)
+      std::copy(variable.init.begin(),
+                variable.init.begin() + static_cast<std::ptrdiff_t>(
+                                            std::min<uint64_t>(variable.init.size(), variable.bytes)),
+                bytes);
+    for (const ptx::Reloc& reloc : variable.relocs) {
+      uint64_t value;
+      if (reloc.kind == ptx::Operand::SymbolKind::function) {
+        value = function_token(reloc.symbol);
+      } else {
+        value = address(reloc.symbol);
+        if (!value)
+          return Error{Code::not_supported,
+                       fmt::format("the initialiser of '{}' (line {}) takes the address of '{}', "
+                                   "which is not in global or constant memory", variable.name,
+                                   variable.line, variables[reloc.symbol].name), ""};
+      }
+      if (reloc.offset + reloc.bytes > variable.bytes)
+        return Error{Code::invalid_ptx,
+                     fmt::format("the initialiser of '{}' (line {}) is longer than the variable",
+                                 variable.name, variable.line), ""};
+      write_reloc(bytes + reloc.offset, reloc, value + static_cast<uint64_t>(reloc.addend));
+    }
+  }
+  return {};
+}
+
+}  // namespace limen::cpu

@@ -1,0 +1,54 @@
+// Options that steer NVIDIA's code generator (registers, cache mode, ...) have no meaning for ours and
+// are accepted; unknown ones are refused. Thread rule: see the header.
+#include "drivers/cpu/module/jit_options.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace limen::cpu {
+
+CUresult JitOptions::read(unsigned count, CUjit_option* options, void** values) {
+  if (count && !options) return CUDA_ERROR_INVALID_VALUE;
+  for (unsigned i = 0; i < count; ++i) {
+    if (options[i] < 0 || options[i] >= CU_JIT_NUM_OPTIONS) return CUDA_ERROR_INVALID_VALUE;
+    if (!values) continue;
+    auto number = reinterpret_cast<uintptr_t>(values[i]);
+    switch (options[i]) {
+      case CU_JIT_ERROR_LOG_BUFFER: error_buffer_.text = static_cast<char*>(values[i]); break;
+      case CU_JIT_INFO_LOG_BUFFER: info_buffer_.text = static_cast<char*>(values[i]); break;
+      case CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES:
+        error_buffer_.bytes = static_cast<unsigned>(number);
+        error_buffer_.size_value = &values[i];
+        break;
+      case CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES:
+        info_buffer_.bytes = static_cast<unsigned>(number);
+        info_buffer_.size_value = &values[i];
+        break;
+      case CU_JIT_WALL_TIME: wall_time_ = &values[i]; break;
+      default: break;
+    }
+  }
+  return CUDA_SUCCESS;
+}
+
+void JitOptions::fill(const Buffer& buffer, const std::string& log) {
+  if (!buffer.size_value) return;
+  size_t written = 0;
+  if (buffer.text && buffer.bytes) {
+    written = std::min(log.size(), buffer.bytes - 1);
+    std::memcpy(buffer.text, log.data(), written);
+    buffer.text[written] = 0;
+  }
+  *buffer.size_value = reinterpret_cast<void*>(written);
+}
+
+void JitOptions::deliver() const {
+  fill(error_buffer_, error_log_);
+  fill(info_buffer_, info_log_);
+  if (wall_time_) {
+    float nothing = 0;  // compilation is lazy: loading takes no time worth telling
+    std::memcpy(wall_time_, &nothing, sizeof nothing);
+  }
+}
+
+}  // namespace limen::cpu

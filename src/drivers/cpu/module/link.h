@@ -1,0 +1,17 @@
+// Linking of several PTX modules into one, as separate compilation (-rdc=true) and cuLink* need it.
+// Works on parsed modules: bodies are parsed first, then every symbol index is rewritten.
+// Invariant: internal names of different inputs never meet. Thread rule: pure functions.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "base/result.h"
+#include "compiler/ptx/ir.h"
+
+namespace limen::cpu {
+
+/// Merges the modules; one module is returned as it is.
+/// errors: invalid_ptx for two definitions of one name, or declarations that do not agree.
+Result<std::unique_ptr<ptx::Module>> link_modules(std::vector<std::unique_ptr<ptx::Module>> modules);
+
+}  // namespace limen::cpu

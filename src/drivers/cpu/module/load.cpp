@@ -1,0 +1,139 @@
+// Choosing, decompressing, parsing, linking. The message for the JIT log is the parser's, with its
+// line; codes are NVIDIA's as measured on an H200. Thread rule: see the header.
+#include "drivers/cpu/module/load.h"
+
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "base/log.h"
+#include "compiler/image/image.h"
+#include "compiler/ptx/parser.h"
+#include "drivers/cpu/module/link.h"
+
+namespace limen::cpu {
+
+namespace {
+
+constexpr char linked_magic[8] = {'\x7f', 'L', 'i', 'm', 'L', 'i', 'n', 'k'};
+constexpr uint64_t constant_limit_bytes = 65536;
+
+/// Reads without trusting the pointer: a wild one is for the fat binary parser to report.
+bool is_linked(const void* code) {
+  char head[sizeof linked_magic];
+  iovec to{head, sizeof head}, from{const_cast<void*>(code), sizeof head};
+  return process_vm_readv(getpid(), &to, 1, &from, 1, 0) == ssize_t(sizeof head) &&
+         std::memcmp(head, linked_magic, sizeof head) == 0;
+}
+
+/// Texts of a block made by pack_linked.
+std::vector<std::string> unpack_linked(const char* block) {
+  std::vector<std::string> texts;
+  uint64_t count, bytes;
+  std::memcpy(&count, block + 8, 8);
+  const char* at = block + 16;
+  for (uint64_t i = 0; i < count; ++i) {
+    std::memcpy(&bytes, at, 8);
+    texts.emplace_back(at + 8, bytes);
+    at += 8 + bytes;
+  }
+  return texts;
+}
+
+/// Definitions that the whole program lacks, and the size of its constants.
+Result<void> check_whole(ptx::Module& module, JitOptions& log) {
+  uint64_t constants = 0;
+  for (ptx::Variable& variable : module.variables) {
+    if (variable.space == ptx::Space::constant) constants += variable.bytes;
+    if (variable.linkage != ptx::Linkage::external || variable.space == ptx::Space::shared) continue;
+    // NVIDIA's compiler takes the declaration for a definition and says so. measured H200, 580.x
+    log.info(fmt::format("warning : Unresolved extern variable '{}' in whole program compilation, "
+                         "ignoring extern qualifier", variable.name));
+    variable.linkage = ptx::Linkage::visible;
+  }
+  if (constants > constant_limit_bytes)
+    return Error{Code::invalid_ptx,
+                 fmt::format("file uses too much global constant data ({} bytes, {} at most)",
+                             constants, constant_limit_bytes), ""};
+  return {};
+}
+
+}  // namespace
+
+Result<ChosenPtx> choose_ptx(const fatbin::Image& image, const Device& device) {
+  ChosenPtx chosen;
+  LIMEN_TRY(fatbin::Choice choice, fatbin::choose_ptx(image, device.capability()));
+  for (const std::string& left : choice.left_out)
+    log::write(log::Level::warn, "a part of a separately compiled program has no usable PTX: " + left);
+  for (uint32_t index : choice.entries) {
+    LIMEN_TRY(std::string text, image.ptx_text(image.entries()[index]));
+    chosen.texts.push_back(std::move(text));
+  }
+  return chosen;
+}
+
+Result<ChosenPtx> choose_ptx(const void* code, const Device& device, JitOptions& log) {
+  if (!code) return Error{Code::invalid_value, "null image", ""};
+  if (is_linked(code))
+    return ChosenPtx{unpack_linked(static_cast<const char*>(code)), true};
+  LIMEN_TRY(fatbin::Image image, fatbin::parse_pointer(code));
+  if (image.form() == fatbin::Form::ptx_text) {
+    const fatbin::Entry& entry = image.entries().front();
+    ChosenPtx chosen;
+    chosen.user_text = true;
+    LIMEN_TRY(std::string text, image.ptx_text(entry));
+    if (entry.sm && !fatbin::ptx_runs_on(entry.sm, entry.suffix, device.capability()))
+      return Error{Code::invalid_ptx,
+                   fmt::format("SM version sm_{}{} of .target does not run on this sm_{} device",
+                               entry.sm, entry.suffix ? std::string(1, entry.suffix) : "",
+                               device.capability()),
+                   "compile for an older target or set LIMEN_CC"};
+    chosen.texts.push_back(std::move(text));
+    return chosen;
+  }
+  return choose_ptx(image, device);
+}
+
+Result<std::shared_ptr<Program>> make_program(ChosenPtx chosen, JitOptions& log) {
+  std::string all;
+  std::vector<std::unique_ptr<ptx::Module>> modules;
+  for (std::string& text : chosen.texts) {
+    all += image::content_hash(text.data(), text.size());
+    LIMEN_TRY(std::unique_ptr<ptx::Module> module, ptx::parse_module(std::move(text)));
+    modules.push_back(std::move(module));
+  }
+  LIMEN_TRY(std::unique_ptr<ptx::Module> linked, link_modules(std::move(modules)));
+  LIMEN_CHECK(check_whole(*linked, log));
+  auto program =
+      std::make_shared<Program>(std::move(linked), image::content_hash(all.data(), all.size()));
+  if (chosen.user_text) LIMEN_CHECK(program->verify_all());
+  return program;
+}
+
+std::string pack_linked(const std::vector<std::string>& texts) {
+  std::string block(linked_magic, sizeof linked_magic);
+  auto number = [&](uint64_t value) {
+    block.append(reinterpret_cast<const char*>(&value), sizeof value);
+  };
+  number(texts.size());
+  for (const std::string& text : texts) {
+    number(text.size());
+    block += text;
+  }
+  return block;
+}
+
+Result<std::string> read_file(const char* path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  if (!file || !(text << file.rdbuf()))
+    return Error{Code::file_not_found, fmt::format("cannot read '{}'", path), ""};
+  return std::move(text).str();
+}
+
+}  // namespace limen::cpu

@@ -1,0 +1,35 @@
+// From what a program hands over (fat binary, PTX text, a link's output) to a Program.
+// Invariant: text that a program wrote itself is parsed and verified here, a compiler's text when a
+// kernel is first needed. Thread rule: any thread.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compiler/fatbin/fatbin.h"
+#include "drivers/cpu/device.h"
+#include "drivers/cpu/module/jit_options.h"
+#include "drivers/cpu/module/program.h"
+
+namespace limen::cpu {
+
+/// PTX chosen for a device, not parsed yet.
+struct ChosenPtx {
+  std::vector<std::string> texts;
+  bool user_text = false;  ///< plain PTX text or a link's output: verify at once
+};
+
+/// errors: invalid_value (null), invalid_image, no_binary_for_gpu (names what was found), invalid_ptx
+///         (PTX text for a newer device).
+Result<ChosenPtx> choose_ptx(const void* image, const Device& device, JitOptions& log);
+Result<ChosenPtx> choose_ptx(const fatbin::Image& image, const Device& device);
+/// Parses, links, checks what can be checked without a context.
+Result<std::shared_ptr<Program>> make_program(ChosenPtx chosen, JitOptions& log);
+
+/// A link's output: all its PTX in one block of memory that loads like any image.
+std::string pack_linked(const std::vector<std::string>& texts);
+
+/// Reads a whole file. errors: file_not_found.
+Result<std::string> read_file(const char* path);
+
+}  // namespace limen::cpu

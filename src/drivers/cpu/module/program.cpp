@@ -1,0 +1,272 @@
+// Versions of kernels: memory, then disk cache, then the compiler library.
+// Invariant: the compiler is opened at most once and never closed. Thread rule: see the header.
+#include "drivers/cpu/module/program.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <fstream>
+#include <unordered_set>
+
+#include <fmt/format.h>
+
+#include "base/log.h"
+#include "compiler/image/image.h"
+#include "compiler/ptx/parser.h"
+#include "drivers/cpu/driver.h"
+#include "drivers/cpu/module/host_key.h"
+
+namespace limen::cpu {
+
+namespace {
+
+/// Compiled code with the memory it lives in.
+struct LoadedKernel : engine::KernelCode {
+  std::shared_ptr<image::Code> code;
+};
+
+const image::DiskCache* disk_cache() {
+  static const image::DiskCache* cache = [] {
+    const Settings& settings = driver().settings;
+    return settings.cache_dir.empty()
+               ? nullptr
+               : new image::DiskCache(settings.cache_dir, settings.cache_bytes);
+  }();
+  return cache;
+}
+
+/// limen_jit_compile of liblimen_jit.so beside this library.
+Result<jit::CompileFn> open_compiler() {
+  static std::mutex mutex;
+  static jit::CompileFn compile = nullptr;
+  std::lock_guard lock(mutex);
+  if (compile) return compile;
+  const std::string& path = compiler_path();
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library)
+    return Error{Code::jit_compiler_not_found, fmt::format("cannot open the compiler: {}", dlerror()),
+                 "keep liblimen_jit.so beside liblimen_cpu.so"};
+  compile = reinterpret_cast<jit::CompileFn>(dlsym(library, "limen_jit_compile"));
+  if (!compile)
+    return Error{Code::jit_compiler_not_found, path + " has no limen_jit_compile",
+                 "install libraries of one build"};
+  return compile;
+}
+
+std::string cache_key(const std::string& content_hash, const std::string& kernel,
+                      const jit::Specialization& spec) {
+  std::string text = fmt::format(
+      "{}|{}|{},{},{}|{}|{}|{}|{}|{}|{}", content_hash, kernel, spec.block[0], spec.block[1],
+      spec.block[2], spec.small_grid, spec.strategy, spec.width, spec.opt_level, host_key(),
+      kernel::kernel_abi_version);
+  return image::content_hash(text.data(), text.size());
+}
+
+void no_op_block(kernel::BlockContext*) {}
+void no_op_warp(kernel::BlockContext*, kernel::WarpContext*) {}
+
+std::shared_ptr<const engine::KernelCode> no_op_kernel(const std::string& name) {
+  auto code = std::make_shared<engine::KernelCode>();
+  code->meta.abi_version = kernel::kernel_abi_version;
+  code->meta.width = 32;
+  code->block_fn = no_op_block;
+  code->warp_fn = no_op_warp;
+  code->name = name;
+  return code;
+}
+
+void dump(const std::string& directory, const std::string& stem, const std::string& suffix,
+          const void* bytes, size_t size) {
+  std::ofstream file(directory + "/" + stem + suffix, std::ios::binary);
+  file.write(static_cast<const char*>(bytes), static_cast<std::streamsize>(size));
+  if (!file) log::warn("cannot write %s/%s%s", directory.c_str(), stem.c_str(), suffix.c_str());
+}
+
+Result<std::shared_ptr<const engine::KernelCode>> load(const std::vector<uint8_t>& object,
+                                                       const kernel::KernelMeta& meta,
+                                                       const std::string& name) {
+  if (meta.abi_version != kernel::kernel_abi_version)
+    return Error{Code::invalid_image, fmt::format("kernel {} was compiled for engine interface {}, "
+                                                  "this is {}", name, meta.abi_version,
+                                                  kernel::kernel_abi_version), ""};
+  LIMEN_TRY(std::shared_ptr<image::Code> code, image::load_object(object, name));
+  auto loaded = std::make_shared<LoadedKernel>();
+  loaded->meta = meta;
+  loaded->name = name;
+  loaded->code_begin = code->begin();
+  loaded->code_end = code->end();
+  if (meta.strategy == kernel::Strategy::region)
+    loaded->block_fn = reinterpret_cast<kernel::BlockFn>(const_cast<void*>(code->entry()));
+  else
+    loaded->warp_fn = reinterpret_cast<kernel::WarpFn>(const_cast<void*>(code->entry()));
+  loaded->code = std::move(code);
+  return std::shared_ptr<const engine::KernelCode>(std::move(loaded));
+}
+
+/// Calls `visit` for every operand, also nested ones.
+template <typename Visit>
+void each_operand(const ptx::Operand& operand, const Visit& visit) {
+  visit(operand);
+  for (const ptx::Operand& element : operand.elems) each_operand(element, visit);
+}
+
+}  // namespace
+
+Program::Program(std::unique_ptr<ptx::Module> module, std::string content_hash)
+    : module_(std::move(module)), content_hash_(std::move(content_hash)) {
+  versions_.resize(module_->functions.size());
+  for (ptx::Index i = 0; i < module_->functions.size(); ++i) {
+    const ptx::Function& function = module_->functions[i];
+    if (!function.is_entry || !function.has_body) continue;
+    kernels_.push_back(i);
+    versions_[i] = std::make_unique<Versions>();
+  }
+}
+
+Program::~Program() = default;
+
+ptx::Index Program::find_kernel(const std::string& name) const {
+  auto found = module_->function_index.find(name);
+  if (found == module_->function_index.end() || !versions_[found->second]) return ptx::no_index;
+  return found->second;
+}
+
+ptx::Index Program::find_variable(const std::string& name) const {
+  auto found = module_->variable_index.find(name);
+  return found == module_->variable_index.end() ? ptx::no_index : found->second;
+}
+
+std::shared_ptr<const engine::KernelCode> Program::find(Versions& versions, const uint32_t block[3],
+                                                        bool small_grid) {
+  std::lock_guard lock(versions.mutex);
+  for (size_t i = 0; i < versions.list.size(); ++i) {
+    Version& version = versions.list[i];
+    bool any = version.block[0] == 0;
+    bool fits = any || std::equal(block, block + 3, version.block);
+    if (!fits || (version.small_grid && !small_grid)) continue;
+    auto code = version.code;
+    // The latest one stands first: a launch loop finds it at once. The general one stays last.
+    if (i > 0 && !any) std::swap(versions.list[0], version);
+    return code;
+  }
+  return nullptr;
+}
+
+Result<std::shared_ptr<const engine::KernelCode>> Program::version(ptx::Index kernel,
+                                                                   const uint32_t block[3],
+                                                                   bool small_grid) {
+  Versions& versions = *versions_[kernel];
+  if (auto found = find(versions, block, small_grid)) return found;
+  const Settings& settings = driver().settings;
+  std::lock_guard compiling(compile_mutex_);
+  if (auto found = find(versions, block, small_grid)) return found;
+  jit::Specialization spec;
+  spec.strategy = settings.strategy;
+  spec.width = settings.width;
+  spec.small_grid = small_grid;
+  bool general;
+  {
+    std::lock_guard lock(versions.mutex);
+    general = versions.list.size() >= most_shapes;
+  }
+  if (general) spec.small_grid = false;
+  else std::copy(block, block + 3, spec.block);
+  std::shared_ptr<const engine::KernelCode> code;
+  if (settings.no_op_kernels) {
+    code = no_op_kernel(module_->functions[kernel].name);
+  } else {
+    auto built = build(kernel, spec);
+    if (!built.ok()) return built.take_error();
+    code = std::move(built.value());
+  }
+  std::lock_guard lock(versions.mutex);
+  versions.list.push_back(
+      {{spec.block[0], spec.block[1], spec.block[2]}, spec.small_grid, code});
+  return code;
+}
+
+Result<std::shared_ptr<const engine::KernelCode>> Program::build(ptx::Index kernel,
+                                                                 const jit::Specialization& spec) {
+  const std::string& name = module_->functions[kernel].name;
+  std::string key = cache_key(content_hash_, name, spec);
+  const image::DiskCache* cache = disk_cache();
+  if (cache) {
+    if (auto entry = cache->find(key)) {
+      auto loaded = load(entry->object, entry->meta, name);
+      if (loaded.ok()) return loaded;
+      log::write(log::Level::warn, "a cached kernel is compiled again: " + loaded.error().what);
+    }
+  }
+  LIMEN_TRY(jit::CompileFn compile, open_compiler());
+  LIMEN_TRY(jit::CompiledKernel compiled, compile(*module_, kernel, spec));
+  const std::string& directory = driver().settings.dump_dir;
+  if (!directory.empty()) {
+    std::string stem = fmt::format("{}-{}", name.substr(0, 120), key.substr(0, 8));
+    dump(directory, stem, ".ptx", module_->text.data(), module_->text.size());
+    dump(directory, stem, ".o", compiled.object.data(), compiled.object.size());
+    dump(directory, stem, ".notes", compiled.notes.data(), compiled.notes.size());
+  }
+  log::write(log::Level::info, fmt::format("compiled {} for blocks of {}x{}x{}: {}", name,
+                                           spec.block[0], spec.block[1], spec.block[2],
+                                           compiled.notes));
+  auto loaded = load(compiled.object, compiled.meta, name);
+  if (loaded.ok() && cache) cache->store(key, {compiled.meta, compiled.notes, compiled.object});
+  return loaded;
+}
+
+Result<void> Program::verify_all() {
+  std::lock_guard lock(compile_mutex_);
+  for (ptx::Index i = 0; i < module_->functions.size(); ++i) {
+    if (!module_->functions[i].has_body) continue;
+    LIMEN_CHECK(ptx::parse_body(*module_, i));
+    LIMEN_CHECK(ptx::verify_body(*module_, i));
+  }
+  return {};
+}
+
+Result<KernelNeeds> Program::needs(ptx::Index kernel) {
+  Versions& versions = *versions_[kernel];
+  {
+    std::lock_guard lock(versions.mutex);
+    if (versions.needs_known) return versions.needs;
+  }
+  std::lock_guard compiling(compile_mutex_);
+  KernelNeeds needs;
+  std::unordered_set<ptx::Index> functions{kernel}, variables;
+  std::vector<ptx::Index> todo{kernel};
+  auto place = [](uint32_t& bytes, const ptx::Variable& variable) {
+    uint32_t align = std::max(variable.align, 1u);
+    bytes = (bytes + align - 1) / align * align + static_cast<uint32_t>(variable.bytes);
+  };
+  while (!todo.empty()) {
+    ptx::Index index = todo.back();
+    todo.pop_back();
+    LIMEN_CHECK(ptx::parse_body(*module_, index));
+    const ptx::Function& function = module_->functions[index];
+    for (const ptx::Variable& local : function.locals) {
+      if (local.space == ptx::Space::shared) place(needs.static_shared_bytes, local);
+      if (local.space == ptx::Space::local) place(needs.local_bytes, local);
+    }
+    auto visit = [&](const ptx::Operand& operand) {
+      using Symbol = ptx::Operand::SymbolKind;
+      if (operand.symbol_kind == Symbol::variable && variables.insert(operand.index).second) {
+        const ptx::Variable& variable = module_->variables[operand.index];
+        if (variable.space == ptx::Space::shared) place(needs.static_shared_bytes, variable);
+      }
+      if (operand.symbol_kind == Symbol::function && module_->functions[operand.index].has_body &&
+          functions.insert(operand.index).second)
+        todo.push_back(operand.index);
+    };
+    for (const ptx::Block& block : function.blocks)
+      for (const ptx::Instruction& instruction : block.body) {
+        for (const ptx::Operand& operand : instruction.ops) each_operand(operand, visit);
+        for (const ptx::Operand& operand : instruction.call_args) each_operand(operand, visit);
+      }
+  }
+  std::lock_guard lock(versions.mutex);
+  versions.needs = needs;
+  versions.needs_known = true;
+  return needs;
+}
+
+}  // namespace limen::cpu

@@ -1,0 +1,76 @@
+// Program: parsed PTX and the compiled versions of its kernels. Belongs to no context: contexts share
+// it through instances (globals.h). Compiles on demand, through the disk cache, and opens the
+// compiler only when the cache has no answer.
+// Invariant: the ptx::Module changes only under compile_mutex_ (bodies are parsed on demand).
+// Thread rule: any thread; versions are found under one short lock a kernel.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "compiler/jit/compile.h"
+#include "compiler/ptx/ir.h"
+#include "engine/engine.h"
+
+namespace limen::cpu {
+
+/// What a kernel's body says about its needs; read from the PTX, not from compiled code.
+struct KernelNeeds {
+  uint32_t static_shared_bytes = 0;
+  uint32_t local_bytes = 0;
+};
+
+class Program {
+ public:
+  /// `texts`: the PTX it was made from, for the cache key; `module`: all of it, linked.
+  Program(std::unique_ptr<ptx::Module> module, std::string content_hash);
+  ~Program();
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  const ptx::Module& module() const { return *module_; }
+  /// Index of a kernel or of any function with a body; ptx::no_index if there is none.
+  ptx::Index find_kernel(const std::string& name) const;
+  ptx::Index find_variable(const std::string& name) const;
+  const std::vector<ptx::Index>& kernels() const { return kernels_; }
+
+  /// The compiled version for these block dimensions. Compiles when needed.
+  /// errors: the compiler's (invalid_ptx, not_supported ...), jit_compiler_not_found.
+  Result<std::shared_ptr<const engine::KernelCode>> version(ptx::Index kernel,
+                                                            const uint32_t block[3], bool small_grid);
+  /// Parses every body and checks it: what loading PTX text does.
+  Result<void> verify_all();
+  /// errors: invalid_ptx when the body cannot be parsed.
+  Result<KernelNeeds> needs(ptx::Index kernel);
+
+ private:
+  struct Version {
+    uint32_t block[3];
+    bool small_grid;
+    std::shared_ptr<const engine::KernelCode> code;
+  };
+  struct Versions {
+    std::mutex mutex;
+    std::vector<Version> list;
+    bool needs_known = false;
+    KernelNeeds needs;
+  };
+  /// Beyond this many block shapes a kernel gets one version for all of them.
+  static constexpr size_t most_shapes = 8;
+
+  std::shared_ptr<const engine::KernelCode> find(Versions& versions, const uint32_t block[3],
+                                                 bool small_grid);
+  Result<std::shared_ptr<const engine::KernelCode>> build(ptx::Index kernel,
+                                                          const jit::Specialization& spec);
+
+  std::unique_ptr<ptx::Module> module_;
+  std::string content_hash_;
+  std::vector<ptx::Index> kernels_;
+  std::vector<std::unique_ptr<Versions>> versions_;  ///< by function index
+  std::mutex compile_mutex_;
+};
+
+}  // namespace limen::cpu

@@ -1,0 +1,132 @@
+// cuOccupancy*: how many blocks of a kernel fit a multiprocessor. The arithmetic is that of a real
+// multiprocessor with the limits the device reports, because programs size their grids by it.
+// Thread rule: pure functions of the kernel and the device.
+#include <algorithm>
+
+#include "abi/cpu_api.h"
+#include "drivers/cpu/context.h"
+#include "drivers/cpu/launch.h"
+#include "drivers/cpu/module/module.h"
+
+namespace limen::cpu {
+
+namespace {
+
+/// Shared memory is given out in units of this size, with a reserved part a block.
+/// source: CUDA C++ Programming Guide, compute capability 8.0 and later.
+constexpr int64_t shared_unit_bytes = 128;
+
+struct Question {
+  Function* function = nullptr;
+  const Device* device = nullptr;
+  int64_t static_bytes = 0;
+};
+
+CUresult prepare(CUfunction handle, Question* out) {
+  if (CUresult result = resolve_function(handle, &out->function)) return result;
+  Context* context = out->function->module ? out->function->module->context : nullptr;
+  if (context) {
+    if (CUresult result = context->sticky()) return result;
+  } else if (CUresult result = current_usable(&context)) {
+    return result;
+  }
+  out->device = &context->device;
+  KernelState& state = *out->function->state;
+  auto needs = state.program->needs(state.index);
+  if (!needs.ok()) return report(needs.error());
+  out->static_bytes = needs->static_shared_bytes;
+  return CUDA_SUCCESS;
+}
+
+int64_t shared_of_block(const Question& question, int64_t dynamic_bytes) {
+  int64_t bytes = question.static_bytes + dynamic_bytes +
+                  question.device->limit(CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK);
+  return (bytes + shared_unit_bytes - 1) / shared_unit_bytes * shared_unit_bytes;
+}
+
+int blocks_that_fit(const Question& question, int64_t block_threads, int64_t dynamic_bytes) {
+  const Device& device = *question.device;
+  int64_t most = most_threads(question.function->state->function(), device);
+  int64_t optin = device.limit(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+  if (block_threads > most || question.static_bytes + dynamic_bytes > optin) return 0;
+  int64_t warps = (block_threads + 31) / 32;
+  int64_t by_threads = device.limit(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR) / 32 / warps;
+  int64_t by_shared = device.limit(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR) /
+                      shared_of_block(question, dynamic_bytes);
+  int64_t by_registers = device.limit(CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR) /
+                         (warps * 32 * nominal_registers);
+  int64_t by_blocks = device.limit(CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR);
+  return static_cast<int>(std::min({by_threads, by_shared, by_registers, by_blocks}));
+}
+
+}  // namespace
+
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* numBlocks, CUfunction func, int blockSize,
+                                                     size_t dynamicSMemSize) {
+  return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(numBlocks, func, blockSize,
+                                                              dynamicSMemSize, CU_OCCUPANCY_DEFAULT);
+}
+
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* numBlocks, CUfunction func,
+                                                              int blockSize, size_t dynamicSMemSize,
+                                                              unsigned int flags) {
+  if (!numBlocks || blockSize <= 0 || flags > CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE)
+    return CUDA_ERROR_INVALID_VALUE;
+  Question question;
+  if (CUresult result = prepare(func, &question)) return result;
+  *numBlocks = blocks_that_fit(question, blockSize, static_cast<int64_t>(dynamicSMemSize));
+  return CUDA_SUCCESS;
+}
+
+CUresult cuOccupancyMaxPotentialBlockSize(int* minGridSize, int* blockSize, CUfunction func,
+                                          CUoccupancyB2DSize blockSizeToDynamicSMemSize,
+                                          size_t dynamicSMemSize, int blockSizeLimit) {
+  return cuOccupancyMaxPotentialBlockSizeWithFlags(minGridSize, blockSize, func,
+                                                   blockSizeToDynamicSMemSize, dynamicSMemSize,
+                                                   blockSizeLimit, CU_OCCUPANCY_DEFAULT);
+}
+
+CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int* minGridSize, int* blockSize, CUfunction func,
+                                                   CUoccupancyB2DSize blockSizeToDynamicSMemSize,
+                                                   size_t dynamicSMemSize, int blockSizeLimit,
+                                                   unsigned int flags) {
+  if (!minGridSize || !blockSize || blockSizeLimit < 0 ||
+      flags > CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE)
+    return CUDA_ERROR_INVALID_VALUE;
+  Question question;
+  if (CUresult result = prepare(func, &question)) return result;
+  int limit = most_threads(question.function->state->function(), *question.device);
+  if (blockSizeLimit) limit = std::min(limit, blockSizeLimit);
+  // The largest block among those that keep most threads resident, as NVIDIA's own search does.
+  int best_threads = 0, best_block = 0, best_blocks = 0;
+  for (int block = (limit + 31) / 32 * 32; block > 0; block -= 32) {
+    int size = std::min(block, limit);
+    size_t dynamic = blockSizeToDynamicSMemSize ? blockSizeToDynamicSMemSize(size) : dynamicSMemSize;
+    int blocks = blocks_that_fit(question, size, static_cast<int64_t>(dynamic));
+    if (blocks * size <= best_threads) continue;
+    best_threads = blocks * size;
+    best_block = size;
+    best_blocks = blocks;
+  }
+  *blockSize = best_block;
+  *minGridSize = best_blocks * static_cast<int>(question.device->multiprocessors());
+  return CUDA_SUCCESS;
+}
+
+CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t* dynamicSmemSize, CUfunction func,
+                                                 int numBlocks, int blockSize) {
+  if (!dynamicSmemSize || numBlocks <= 0 || blockSize <= 0) return CUDA_ERROR_INVALID_VALUE;
+  Question question;
+  if (CUresult result = prepare(func, &question)) return result;
+  const Device& device = *question.device;
+  if (blocks_that_fit(question, blockSize, 0) < numBlocks) return CUDA_ERROR_INVALID_VALUE;
+  int64_t share = device.limit(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR) / numBlocks /
+                  shared_unit_bytes * shared_unit_bytes;
+  share -= device.limit(CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK) + question.static_bytes;
+  int64_t most = device.limit(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN) -
+                 question.static_bytes;
+  *dynamicSmemSize = static_cast<size_t>(std::max<int64_t>(std::min(share, most), 0));
+  return CUDA_SUCCESS;
+}
+
+}  // namespace limen::cpu

@@ -1,0 +1,74 @@
+// The legacy default stream's implicit ordering: its work waits for all blocking streams, and they
+// wait for it. Non-blocking streams stand apart. source: CUDA Driver API 13.0, "Stream
+// synchronization behavior". Thread rule: see the header.
+#include "drivers/cpu/stream/order.h"
+
+#include "drivers/cpu/context.h"
+
+namespace limen::cpu {
+
+CUresult resolve_stream_any(CUstream handle, ResolvedStream* out) {
+  auto bits = reinterpret_cast<uintptr_t>(handle);
+  if (bits > 2) {
+    StreamHandle* found = driver().streams.resolve(handle);
+    if (!found) return CUDA_ERROR_INVALID_HANDLE;
+    *out = {found->stream.get(), found->context, found};
+    return CUDA_SUCCESS;
+  }
+  Context* context;
+  if (CUresult result = current(&context)) return result;
+  if (bits <= 1) {
+    *out = {context->legacy.get(), context, nullptr};
+    return CUDA_SUCCESS;
+  }
+  StreamHandle* own = per_thread_stream(*context);
+  if (!own) return CUDA_ERROR_OUT_OF_MEMORY;
+  *out = {own->stream.get(), context, own};
+  return CUDA_SUCCESS;
+}
+
+CUresult resolve_stream(CUstream handle, ResolvedStream* out) {
+  if (CUresult result = resolve_stream_any(handle, out)) return result;
+  return out->context->sticky();
+}
+
+void before_work(Context& context, Stream& stream) {
+  if (!context.busy()) return;
+  switch (stream.kind()) {
+    case Stream::Kind::non_blocking: return;
+    case Stream::Kind::blocking:
+      if (!context.legacy->idle()) stream.wait_for(context.legacy->tail());
+      return;
+    case Stream::Kind::legacy: break;
+  }
+  for (auto& other : context.list_streams())
+    if (other->kind() == Stream::Kind::blocking && !other->idle()) stream.wait_for(other->tail());
+}
+
+bool nothing_before(Context& context, Stream& stream) {
+  if (!context.busy()) return true;
+  if (!stream.idle()) return false;
+  if (stream.kind() == Stream::Kind::non_blocking) return true;
+  if (stream.kind() == Stream::Kind::blocking) return context.legacy->idle();
+  for (auto& other : context.list_streams())
+    if (other->kind() == Stream::Kind::blocking && !other->idle()) return false;
+  return true;
+}
+
+void retire_stream(StreamHandle* handle) {
+  Context& context = *handle->context;
+  if (!driver().streams.retire(handle)) return;
+  std::shared_ptr<Stream> stream = handle->stream;
+  {
+    std::lock_guard lock(context.mutex);
+    context.stream_handles.erase(handle);
+    auto drop = [&](const std::shared_ptr<Stream>& one) {
+      // Streams destroyed earlier stay listed while busy: a synchronisation must still wait for them.
+      return one->idle() && (one == stream || one.use_count() == 1);
+    };
+    std::erase_if(context.streams, drop);
+  }
+  driver().streams.destroy(handle);
+}
+
+}  // namespace limen::cpu

@@ -1,0 +1,229 @@
+// The stream's queue and its state machine: begin -> start -> (elsewhere) -> finish -> next.
+// Completion of one stream may release others; those are run from a per-thread list, never by
+// recursion, so that long chains of streams cannot exhaust a worker's stack.
+// Invariant: `busy_` is owned by exactly one thread of control. Thread rule: see the header.
+#include "drivers/cpu/stream/stream.h"
+
+#include <time.h>
+
+#include <utility>
+
+namespace limen::cpu {
+
+namespace {
+
+/// Streams whose awaited point has come, waiting for this thread to run them.
+struct ReadyList {
+  bool draining = false;
+  std::vector<std::function<void()>> entries;
+};
+thread_local ReadyList* ready_list = nullptr;
+
+ReadyList& this_thread_ready() {
+  if (!ready_list) ready_list = new ReadyList;
+  return *ready_list;
+}
+
+}  // namespace
+
+uint64_t event_clock_ns() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return uint64_t(now.tv_sec) * 1000000000u + uint64_t(now.tv_nsec);
+}
+
+StreamPoint EventState::latest() {
+  std::lock_guard lock(mutex);
+  return point;
+}
+
+Stream::~Stream() {
+  while (head_) delete std::exchange(head_, head_->next);
+}
+
+uint64_t Stream::launch(std::unique_ptr<engine::GridSpec> grid) {
+  Op* op = new Op;
+  op->kind = Op::Kind::grid;
+  op->grid = std::move(grid);
+  return submit(op);
+}
+
+uint64_t Stream::task(std::function<void()> action, bool quick, bool may_block, bool always) {
+  Op* op = new Op;
+  op->kind = Op::Kind::task;
+  op->action = std::move(action);
+  op->quick = quick;
+  op->may_block = may_block;
+  op->always = always;
+  return submit(op);
+}
+
+uint64_t Stream::record(const std::shared_ptr<EventState>& event) {
+  Op* op = new Op;
+  op->kind = Op::Kind::record;
+  op->event = event;
+  uint64_t seq;
+  bool first;
+  {
+    // The event must refer to this point before anybody can see it complete.
+    std::scoped_lock lock(event->mutex, mutex_);
+    seq = append(op);
+    event->recorded = true;
+    event->point = StreamPoint{shared_from_this(), seq};
+    first = !std::exchange(busy_, true);
+  }
+  if (first) begin();
+  return seq;
+}
+
+uint64_t Stream::wait_for(StreamPoint point) {
+  if (point.reached() || point.stream.get() == this) return submitted_.load();
+  Op* op = new Op;
+  op->kind = Op::Kind::wait;
+  op->point = std::move(point);
+  return submit(op);
+}
+
+StreamPoint Stream::tail() {
+  return StreamPoint{shared_from_this(), submitted_.load(std::memory_order_acquire)};
+}
+
+uint64_t Stream::append(Op* op) {
+  op->seq = submitted_.load(std::memory_order_relaxed) + 1;
+  (head_ ? last_->next : head_) = op;
+  last_ = op;
+  submitted_.store(op->seq, std::memory_order_release);
+  return op->seq;
+}
+
+uint64_t Stream::submit(Op* op) {
+  uint64_t seq;
+  bool first;
+  {
+    std::lock_guard lock(mutex_);
+    seq = append(op);
+    first = !std::exchange(busy_, true);
+  }
+  if (first) begin();
+  return seq;
+}
+
+void Stream::begin() {
+  owner_.busy_streams.fetch_add(1, std::memory_order_acq_rel);
+  self_ = shared_from_this();
+  run_from_head();
+}
+
+void Stream::run_from_head() {
+  ReadyList& ready = this_thread_ready();
+  bool outermost = !std::exchange(ready.draining, true);
+  for (;;) {
+    Op* op;
+    std::shared_ptr<Stream> last_reference;
+    {
+      std::lock_guard lock(mutex_);
+      op = head_;
+      if (op) {
+        head_ = op->next;
+      } else {
+        last_reference = std::move(self_);
+        owner_.busy_streams.fetch_sub(1, std::memory_order_acq_rel);
+        busy_ = false;
+      }
+    }
+    if (!op || !start(op)) break;
+    complete(op);
+    delete op;
+  }
+  // `this` may be gone from here on.
+  if (!outermost) return;
+  while (!ready.entries.empty()) {
+    auto entry = std::move(ready.entries.back());
+    ready.entries.pop_back();
+    entry();
+  }
+  ready.draining = false;
+}
+
+/// Starts an operation. True: it is complete already. False: finish() will be called, perhaps has been.
+bool Stream::start(Op* op) {
+  bool skip = owner_.error.load(std::memory_order_relaxed) != 0;
+  switch (op->kind) {
+    case Op::Kind::grid:
+      if (skip) return true;
+      op->grid->priority = priority_;
+      op->grid->done = [this, op](const engine::FaultInfo& fault) {
+        if (fault.kind != kernel::Fault::none) owner_.kernel_failed(fault);
+        finish(op);
+      };
+      owner_.pool->submit(std::move(op->grid));
+      return false;
+    case Op::Kind::task:
+      if (skip && !op->always) return true;
+      if (op->quick) {
+        op->action();
+        return true;
+      }
+      owner_.pool->submit_task(
+          [this, op] {
+            op->action();
+            finish(op);
+          },
+          op->may_block);
+      return false;
+    case Op::Kind::record:
+      if (op->event->timing) {
+        std::lock_guard lock(op->event->mutex);
+        if (op->event->point.stream.get() == this && op->event->point.seq == op->seq)
+          op->event->time_ns.store(event_clock_ns(), std::memory_order_relaxed);
+      }
+      return true;
+    case Op::Kind::wait:
+      return !wait_or_register(op);
+  }
+  return true;
+}
+
+/// True when `op` was registered with the stream it waits for.
+bool Stream::wait_or_register(Op* op) {
+  Stream& other = *op->point.stream;
+  std::lock_guard lock(other.mutex_);
+  if (other.completed_.reached(op->point.seq)) return false;
+  other.waiters_.push_back({op->point.seq, shared_from_this(), op});
+  return true;
+}
+
+void Stream::complete(Op* op) {
+  // What the operation kept alive goes before anybody can see it complete.
+  op->action = nullptr;
+  op->event.reset();
+  op->point.stream.reset();
+  std::vector<Waiter> released;
+  {
+    std::lock_guard lock(mutex_);
+    completed_.raise(op->seq);
+    for (size_t i = 0; i < waiters_.size();) {
+      if (waiters_[i].seq > op->seq) {
+        ++i;
+        continue;
+      }
+      released.push_back(std::move(waiters_[i]));
+      waiters_[i] = std::move(waiters_.back());
+      waiters_.pop_back();
+    }
+  }
+  for (Waiter& waiter : released) make_ready(std::move(waiter.stream), waiter.op);
+}
+
+void Stream::make_ready(std::shared_ptr<Stream> stream, Op* op) {
+  // Always called below run_from_head() or finish(), which drain the list.
+  this_thread_ready().entries.push_back([stream = std::move(stream), op] { stream->finish(op); });
+}
+
+void Stream::finish(Op* op) {
+  complete(op);
+  delete op;
+  run_from_head();
+}
+
+}  // namespace limen::cpu
