@@ -100,6 +100,10 @@ CUresult result_of(kernel::Fault fault) {
   return CUDA_ERROR_LAUNCH_FAILED;
 }
 
+// Least values of two limits: measured H200, driver 580.x.
+constexpr size_t least_printf_bytes = 512 << 10;
+constexpr size_t least_heap_bytes = 4 << 20;
+
 constexpr unsigned known_flags = CU_CTX_FLAGS_MASK;
 
 bool flags_are_valid(unsigned flags) {
@@ -473,7 +477,10 @@ CUresult cuCtxGetLimit(size_t* pvalue, CUlimit limit) {
     case CU_LIMIT_MAX_L2_FETCH_GRANULARITY: *pvalue = context->l2_fetch_bytes; return CUDA_SUCCESS;
     case CU_LIMIT_PERSISTING_L2_CACHE_SIZE: *pvalue = 0; return CUDA_SUCCESS;
     case CU_LIMIT_SHMEM_SIZE:
-    case CU_LIMIT_CIG_ENABLED:
+      *pvalue = size_t(
+          context->device.limit(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN));
+      return CUDA_SUCCESS;
+    case CU_LIMIT_CIG_ENABLED: *pvalue = 0; return CUDA_SUCCESS;
     case CU_LIMIT_CIG_SHMEM_FALLBACK_ENABLED:
     case CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH: return CUDA_ERROR_UNSUPPORTED_LIMIT;
     default: return CUDA_ERROR_INVALID_VALUE;
@@ -485,16 +492,16 @@ CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
   if (CUresult result = current_usable(&context)) return result;
   switch (limit) {
     case CU_LIMIT_STACK_SIZE:
-      if (value > most_stack_bytes) return CUDA_ERROR_INVALID_VALUE;
+      if (value >= most_stack_bytes) return CUDA_ERROR_INVALID_VALUE;
       context->stack_bytes = (value + 15) / 16 * 16;
       return CUDA_SUCCESS;
     case CU_LIMIT_PRINTF_FIFO_SIZE:
       if (context->print.used()) return CUDA_ERROR_INVALID_VALUE;
-      context->print.set_limit(std::max<size_t>(value, 4096));
+      context->print.set_limit(std::max<size_t>(value, least_printf_bytes));
       return CUDA_SUCCESS;
     case CU_LIMIT_MALLOC_HEAP_SIZE:
       if (value > context->device.memory().limit_bytes()) return CUDA_ERROR_INVALID_VALUE;
-      return context->heap.set_limit(value) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+      return context->heap.set_limit(std::max(value, least_heap_bytes)) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
     case CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT:
       context->pending_launches = value;
       return CUDA_SUCCESS;
@@ -502,9 +509,9 @@ CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
       if (value > 128) return CUDA_ERROR_INVALID_VALUE;
       context->l2_fetch_bytes = value;  // a hint on NVIDIA's devices; there is nothing to tune here
       return CUDA_SUCCESS;
-    case CU_LIMIT_PERSISTING_L2_CACHE_SIZE:
+    case CU_LIMIT_PERSISTING_L2_CACHE_SIZE: return CUDA_SUCCESS;  // rounded down to the most: 0
     case CU_LIMIT_SHMEM_SIZE:
-    case CU_LIMIT_CIG_ENABLED:
+    case CU_LIMIT_CIG_ENABLED: return CUDA_ERROR_NOT_PERMITTED;
     case CU_LIMIT_CIG_SHMEM_FALLBACK_ENABLED:
     case CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH: return CUDA_ERROR_UNSUPPORTED_LIMIT;
     default: return CUDA_ERROR_INVALID_VALUE;
@@ -539,6 +546,7 @@ CUresult cuDevicePrimaryCtxReset(CUdevice dev) {
   if (!device) return CUDA_ERROR_INVALID_DEVICE;
   // The retain count stays: measured H200, driver 580.x.
   if (device->primary()->active) device->primary()->end();
+  device->primary()->flags = 0;
   return CUDA_SUCCESS;
 }
 

@@ -205,7 +205,7 @@ CUresult read_attributes(const CUlaunchConfig& config, int* priority, bool* has_
 /// Launch of the calls before CUDA 4: shape and parameters were set on the function.
 CUresult launch_old(CUfunction f, int width, int height, CUstream stream) {
   Function* function;
-  if (CUresult result = resolve_function(f, &function)) return result;
+  if (CUresult result = resolve_launchable(f, &function)) return result;
   if (width <= 0 || height <= 0) return CUDA_ERROR_INVALID_VALUE;
   Shape shape{{uint32_t(width), uint32_t(height), 1}, {}, function->shared_bytes};
   std::copy(function->shape, function->shape + 3, shape.block);
@@ -217,7 +217,7 @@ CUresult launch_old(CUfunction f, int width, int height, CUstream stream) {
 
 CUresult set_parameter(CUfunction f, int offset, const void* bytes, size_t count) {
   Function* function;
-  if (CUresult result = resolve_function(f, &function)) return result;
+  if (CUresult result = resolve_launchable(f, &function)) return result;
   constexpr size_t most_bytes = 32764;
   if (offset < 0 || !bytes || size_t(offset) + count > most_bytes) return CUDA_ERROR_INVALID_VALUE;
   if (function->parameters.size() < size_t(offset) + count)
@@ -233,7 +233,7 @@ CUresult cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDi
                         unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream,
                         void** kernelParams, void** extra) {
   Function* function;
-  if (CUresult result = resolve_function(f, &function)) return result;
+  if (CUresult result = resolve_launchable(f, &function)) return result;
   Shape shape{{gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, sharedMemBytes};
   return launch(*function, shape, hStream, kernelParams, extra, nullptr);
 }
@@ -243,7 +243,7 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction f, void** ker
                           void** extra) {
   if (!config) return CUDA_ERROR_INVALID_VALUE;
   Function* function;
-  if (CUresult result = resolve_function(f, &function)) return result;
+  if (CUresult result = resolve_launchable(f, &function)) return result;
   int priority = 0;
   bool has_priority = false;
   if (CUresult result = read_attributes(*config, &priority, &has_priority)) return result;

@@ -20,10 +20,11 @@ struct Question {
   Function* function = nullptr;
   const Device* device = nullptr;
   int64_t static_bytes = 0;
+  int64_t most_dynamic = 0;  ///< what a launch may ask for now
 };
 
 CUresult prepare(CUfunction handle, Question* out) {
-  if (CUresult result = resolve_function(handle, &out->function)) return result;
+  if (CUresult result = resolve_launchable(handle, &out->function)) return result;
   Context* context = out->function->module ? out->function->module->context : nullptr;
   if (context) {
     if (CUresult result = context->sticky()) return result;
@@ -35,6 +36,7 @@ CUresult prepare(CUfunction handle, Question* out) {
   auto needs = state.program->needs(state.index);
   if (!needs.ok()) return report(needs.error());
   out->static_bytes = needs->static_shared_bytes;
+  out->most_dynamic = most_dynamic_shared(state, needs->static_shared_bytes, *out->device);
   return CUDA_SUCCESS;
 }
 
@@ -47,8 +49,7 @@ int64_t shared_of_block(const Question& question, int64_t dynamic_bytes) {
 int blocks_that_fit(const Question& question, int64_t block_threads, int64_t dynamic_bytes) {
   const Device& device = *question.device;
   int64_t most = most_threads(question.function->state->function(), device);
-  int64_t optin = device.limit(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
-  if (block_threads > most || question.static_bytes + dynamic_bytes > optin) return 0;
+  if (block_threads > most || dynamic_bytes > question.most_dynamic) return 0;
   int64_t warps = (block_threads + 31) / 32;
   int64_t by_threads = device.limit(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR) / 32 / warps;
   int64_t by_shared = device.limit(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR) /
@@ -123,9 +124,8 @@ CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t* dynamicSmemSize, CUfunc
   int64_t share = device.limit(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR) / numBlocks /
                   shared_unit_bytes * shared_unit_bytes;
   share -= device.limit(CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK) + question.static_bytes;
-  int64_t most = device.limit(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN) -
-                 question.static_bytes;
-  *dynamicSmemSize = static_cast<size_t>(std::max<int64_t>(std::min(share, most), 0));
+  *dynamicSmemSize =
+      static_cast<size_t>(std::max<int64_t>(std::min(share, question.most_dynamic), 0));
   return CUDA_SUCCESS;
 }
 

@@ -12,7 +12,7 @@ namespace limen::cpu {
 class PrintBuffer {
  public:
   /// source: measured H200, driver 580.x, cuCtxGetLimit(CU_LIMIT_PRINTF_FIFO_SIZE).
-  static constexpr size_t default_limit_bytes = 7602176;
+  static constexpr size_t default_limit_bytes = 8650752;
 
   void append(const char* text, size_t bytes);
   /// Writes what has come so far to stdout and flushes it. Nearly free when there is nothing.

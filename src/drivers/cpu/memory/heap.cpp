@@ -17,7 +17,7 @@ void DeviceHeap::bind(Allocator* memory, uint32_t owner) {
 bool DeviceHeap::set_limit(size_t bytes) {
   std::lock_guard lock(mutex_);
   if (base_) return false;
-  limit_ = std::max<size_t>(bytes, 64 << 10);
+  limit_ = bytes;
   return true;
 }
 

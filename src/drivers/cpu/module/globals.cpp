@@ -1,5 +1,5 @@
-// Placing and initialising module variables. All globals and constants of an instance share one block
-// of device memory. Thread rule: see the header.
+// Placing and initialising module variables. Variables of a program with an alignment above 512 bytes
+// do not exist: PTX allows at most 128 in practice. Thread rule: see the header.
 #include "drivers/cpu/module/globals.h"
 
 #include <algorithm>
@@ -64,42 +64,38 @@ Result<std::shared_ptr<Instance>> Instance::make(std::shared_ptr<Program> progra
 }
 
 Instance::~Instance() {
-  if (!block_ || process_is_exiting()) return;
-  // The context may have ended and taken the block with it.
-  Allocator* memory = driver().allocator_of(block_);
-  Allocation block;
-  if (memory->find(block_, &block) && block.owner == owner_ && block.kind == MemoryKind::module)
-    memory->release(block_);
+  if (process_is_exiting()) return;
+  for (void* pointer : addresses_) {
+    if (!pointer) continue;
+    // The context may have ended and taken the block with it; managed blocks are not ours.
+    auto address = reinterpret_cast<uint64_t>(pointer);
+    Allocator* memory = driver().allocator_of(address);
+    Allocation block;
+    if (memory->find(address, &block) && block.owner == owner_ && block.kind == MemoryKind::module)
+      memory->release(address);
+  }
 }
 
 Result<void> Instance::place(Context& context) {
   const auto& variables = program_->module().variables;
   addresses_.assign(variables.size(), nullptr);
-  std::vector<uint64_t> offsets(variables.size(), 0);
-  uint64_t bytes = 0;
   for (size_t i = 0; i < variables.size(); ++i) {
     const ptx::Variable& variable = variables[i];
     if (variable.space == ptx::Space::tex)
       return Error{Code::not_supported,
                    fmt::format("texture reference '{}' (line {}): textures are not built yet",
                                variable.name, variable.line), ""};
-    if (!has_memory(variable) || variable.managed) continue;
-    uint64_t align = std::max<uint64_t>(variable.align, 16);
-    bytes = (bytes + align - 1) / align * align;
-    offsets[i] = bytes;
-    bytes += std::max<uint64_t>(variable.bytes, 1);
-  }
-  if (bytes) {
-    block_ = context.device.memory().allocate(bytes, MemoryKind::module, owner_);
-    if (!block_)
-      return Error{Code::out_of_memory,
-                   fmt::format("no memory for {} bytes of module variables", bytes), ""};
-    std::memset(reinterpret_cast<void*>(block_), 0, bytes);
-  }
-  for (size_t i = 0; i < variables.size(); ++i) {
-    if (!has_memory(variables[i])) continue;
-    uint64_t address = variables[i].managed ? managed_->address(static_cast<ptx::Index>(i))
-                                            : block_ + offsets[i];
+    if (!has_memory(variable)) continue;
+    uint64_t address = managed_->address(static_cast<ptx::Index>(i));
+    if (!variable.managed) {
+      address = context.device.memory().allocate(std::max<uint64_t>(variable.bytes, 1),
+                                                 MemoryKind::module, owner_);
+      if (!address)
+        return Error{Code::out_of_memory,
+                     fmt::format("no memory for module variable '{}' of {} bytes", variable.name,
+                                 variable.bytes), ""};
+      std::memset(reinterpret_cast<void*>(address), 0, variable.bytes);
+    }
     addresses_[i] = reinterpret_cast<void*>(address);
   }
   return {};

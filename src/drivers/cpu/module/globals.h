@@ -1,4 +1,5 @@
-// Instance: a Program in one context: device memory for its globals and constants, initialised.
+// Instance: a Program in one context: device memory for its globals and constants, initialised. Each
+// variable is a block of its own, as on NVIDIA's driver, so that copies are checked against it.
 // Managed variables belong to the program as a whole and are shared by its instances.
 // Invariant: addresses() has one entry a ptx variable; 0 for those without memory of their own.
 // Thread rule: immutable once made; freed by whoever drops the last reference.
@@ -54,7 +55,6 @@ class Instance {
   std::shared_ptr<Program> program_;
   std::shared_ptr<ManagedVariables> managed_;
   uint32_t owner_ = 0;
-  uint64_t block_ = 0;
   std::vector<void*> addresses_;
 };
 

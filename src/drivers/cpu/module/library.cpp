@@ -42,33 +42,42 @@ CUresult read_options(unsigned count, CUlibraryOption* options, void** values, L
   return CUDA_SUCCESS;
 }
 
+/// Looks at the container; fills in the image, the chosen PTX, or the program.
+Result<void> open_library(Library& library, const void* code, const LoadOptions& options,
+                          JitOptions& log) {
+  bool eager = driver().settings.eager_loading;
+  auto image = fatbin::parse_pointer(code);
+  if (image.ok() && image->form() != fatbin::Form::ptx_text && options.preserved && !eager) {
+    // Whether there is anything to run is known without unpacking it.
+    LIMEN_TRY(fatbin::Choice choice, fatbin::choose_ptx(*image, any_device().capability()));
+    library.image = std::make_unique<fatbin::Image>(std::move(*image));
+    return {};
+  }
+  LIMEN_TRY(ChosenPtx chosen, choose_ptx(code, any_device(), log));
+  if (!chosen.user_text && !eager) {
+    library.chosen = std::make_unique<ChosenPtx>(std::move(chosen));
+    return {};
+  }
+  LIMEN_TRY(std::shared_ptr<Program> program, make_program(std::move(chosen), log));
+  library.program = std::move(program);
+  return {};
+}
+
+/// Code that cannot run is not this call's error: each use of the library answers it, as on NVIDIA's
+/// driver with lazy loading (measured H200, driver 580.x).
 CUresult load_library(CUlibrary* out, const void* code, const LoadOptions& options,
                       JitOptions& log) {
-  auto made = std::make_unique<Library>();
-  auto image = fatbin::parse_pointer(code);
-  bool lazy = image.ok() && image->form() != fatbin::Form::ptx_text && options.preserved &&
-              !driver().settings.eager_loading;
-  if (lazy) {
-    // Whether there is anything to run is known without unpacking it.
-    auto choice = fatbin::choose_ptx(*image, any_device().capability());
-    if (!choice.ok()) return report_to_log(choice.error(), log);
-    made->image = std::make_unique<fatbin::Image>(std::move(*image));
-  } else {
-    auto chosen = choose_ptx(code, any_device(), log);
-    if (!chosen.ok()) return report_to_log(chosen.error(), log);
-    made->chosen = std::make_unique<ChosenPtx>(std::move(*chosen));
-    if (made->chosen->user_text || driver().settings.eager_loading) {
-      auto program = make_program(std::move(*made->chosen), log);
-      made->chosen.reset();
-      if (!program.ok()) return report_to_log(program.error(), log);
-      made->program = std::move(*program);
-    }
-  }
   Library* library = driver().libraries.create();
   if (!library) return CUDA_ERROR_OUT_OF_MEMORY;
-  library->image = std::move(made->image);
-  library->chosen = std::move(made->chosen);
-  library->program = std::move(made->program);
+  auto opened = open_library(*library, code, options, log);
+  if (!opened.ok()) {
+    CUresult result = report_to_log(opened.error(), log);
+    if (driver().settings.eager_loading) {
+      driver().libraries.destroy(library);
+      return result;
+    }
+    library->failure = opened.take_error();
+  }
   std::lock_guard lock(book().mutex);
   book().libraries.insert(library);
   log.deliver();
@@ -107,6 +116,8 @@ CUresult find_global(CUdeviceptr* dptr, size_t* bytes, CUlibrary handle, const c
   if (CUresult result = current_usable(&context)) return result;
   auto program = program_of(*library);
   if (!program.ok()) return report(program.error());
+  if (dptr) *dptr = 0;
+  if (bytes) *bytes = 0;
   ptx::Index variable = (*program)->find_variable(name);
   if (variable == ptx::no_index) return CUDA_ERROR_NOT_FOUND;
   const ptx::Variable& found = (*program)->module().variables[variable];
@@ -129,6 +140,7 @@ CUresult resolve_library(CUlibrary handle, Library** library) {
 
 Result<std::shared_ptr<Program>> program_of(Library& library) {
   std::lock_guard lock(library.mutex);
+  if (library.failure) return *library.failure;
   if (library.program) return library.program;
   if (library.image) {
     LIMEN_TRY(ChosenPtx chosen, choose_ptx(*library.image, any_device()));
@@ -137,10 +149,11 @@ Result<std::shared_ptr<Program>> program_of(Library& library) {
   }
   if (!library.chosen) return Error{Code::invalid_image, "the library's code could not be read", ""};
   JitOptions log;
-  LIMEN_TRY(std::shared_ptr<Program> program, make_program(std::move(*library.chosen), log));
+  auto program = make_program(std::move(*library.chosen), log);
   library.chosen.reset();
-  library.program = std::move(program);
-  return library.program;
+  if (program.ok()) library.program = std::move(*program);
+  else library.failure = std::make_unique<Error>(program.error());
+  return program;
 }
 
 Result<Module*> module_of(Library& library, Context& context) {

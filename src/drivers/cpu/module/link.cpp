@@ -174,6 +174,7 @@ class Linker {
 
 Result<std::unique_ptr<ptx::Module>> link_modules(
     std::vector<std::unique_ptr<ptx::Module>> modules) {
+  if (modules.empty()) return std::make_unique<ptx::Module>();
   if (modules.size() == 1) return std::move(modules.front());
   Linker linker(std::move(modules));
   LIMEN_TRY(std::unique_ptr<ptx::Module> out, linker.run());

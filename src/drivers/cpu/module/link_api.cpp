@@ -34,6 +34,9 @@ const char* name_of(CUjitInputType type) {
 CUresult add(LinkState& link, CUjitInputType type, const void* data, size_t bytes,
              const char* name) {
   if (type == CU_JIT_INPUT_PTX) {
+    auto image = fatbin::parse_memory(data, bytes);
+    if (!image.ok()) return report_to_log(image.error(), link.log);
+    if (image->form() != fatbin::Form::ptx_text) return CUDA_ERROR_INVALID_IMAGE;
     std::string text(static_cast<const char*>(data), bytes);
     text.resize(std::strlen(text.c_str()));
     auto parsed = ptx::parse_module(text);
@@ -104,7 +107,6 @@ CUresult cuLinkComplete(CUlinkState state, void** cubinOut, size_t* sizeOut) {
   if (CUresult result = resolve_link(state, &link)) return result;
   if (!cubinOut) return CUDA_ERROR_INVALID_VALUE;
   if (link->image.empty()) {
-    if (link->texts.empty()) return CUDA_ERROR_INVALID_VALUE;
     // Linking here finds the errors now, in this log; loading links again.
     auto program = make_program({link->texts, true}, link->log);
     if (!program.ok()) return report_to_log(program.error(), link->log);

@@ -45,6 +45,27 @@ std::vector<std::string> unpack_linked(const char* block) {
   return texts;
 }
 
+/// Functions that the device provides to kernels.
+bool is_provided(const std::string& name) {
+  return name == "vprintf" || name == "malloc" || name == "free" || name == "__assertfail";
+}
+
+/// Every function that is called must have a body or be the device's own.
+Result<void> check_calls(const ptx::Module& module) {
+  for (const ptx::Function& function : module.functions)
+    for (const ptx::Block& block : function.blocks)
+      for (const ptx::Instruction& instruction : block.body)
+        for (const ptx::Operand& operand : instruction.ops) {
+          if (operand.symbol_kind != ptx::Operand::SymbolKind::function) continue;
+          const ptx::Function& callee = module.functions[operand.index];
+          if (callee.has_body || is_provided(callee.name)) continue;
+          return Error{Code::invalid_ptx,
+                       fmt::format("line {}: unresolved extern function '{}'", instruction.line,
+                                   callee.name), "link the PTX that defines it"};
+        }
+  return {};
+}
+
 /// Definitions that the whole program lacks, and the size of its constants.
 Result<void> check_whole(ptx::Module& module, JitOptions& log) {
   uint64_t constants = 0;
@@ -52,7 +73,7 @@ Result<void> check_whole(ptx::Module& module, JitOptions& log) {
     if (variable.space == ptx::Space::constant) constants += variable.bytes;
     if (variable.linkage != ptx::Linkage::external || variable.space == ptx::Space::shared) continue;
     // NVIDIA's compiler takes the declaration for a definition and says so. measured H200, 580.x
-    log.info(fmt::format("warning : Unresolved extern variable '{}' in whole program compilation, "
+    log.info(fmt::format("ptxas warning : Unresolved extern variable '{}' in whole program compilation, "
                          "ignoring extern qualifier", variable.name));
     variable.linkage = ptx::Linkage::visible;
   }
@@ -111,7 +132,10 @@ Result<std::shared_ptr<Program>> make_program(ChosenPtx chosen, JitOptions& log)
   LIMEN_CHECK(check_whole(*linked, log));
   auto program =
       std::make_shared<Program>(std::move(linked), image::content_hash(all.data(), all.size()));
-  if (chosen.user_text) LIMEN_CHECK(program->verify_all());
+  if (chosen.user_text) {
+    LIMEN_CHECK(program->verify_all());
+    LIMEN_CHECK(check_calls(program->module()));
+  }
   return program;
 }
 

@@ -4,6 +4,7 @@
 #include "drivers/cpu/module/module.h"
 
 #include <algorithm>
+#include <cstdio>
 
 #include <fmt/format.h>
 
@@ -42,7 +43,18 @@ CUresult load(CUmodule* out, const void* image, JitOptions& log) {
 }  // namespace
 
 CUresult report_to_log(const Error& error, JitOptions& log) {
-  log.error("error   : " + error.what);
+  // The words of NVIDIA's log around our message: programs and people search it for the line.
+  unsigned line = 0, column = 0;
+  int end = 0;
+  const char* what = error.what.c_str();
+  if (std::sscanf(what, "line %u, column %u: %n", &line, &column, &end) == 2 && end > 0)
+    log.error(fmt::format("ptxas application ptx input, line {}; error   : {} (column {})", line,
+                          what + end, column));
+  else if (end = 0; std::sscanf(what, "line %u: %n", &line, &end) == 1 && end > 0)
+    log.error(fmt::format("ptxas application ptx input, line {}; error   : {}", line, what + end));
+  else
+    log.error("error   : " + error.what);
+  if (line) log.error("ptxas fatal   : Ptx assembly aborted due to errors");
   log.deliver();
   return report(error);
 }
@@ -55,6 +67,15 @@ CUresult resolve_module(CUmodule handle, Module** module) {
 CUresult resolve_function(CUfunction handle, Function** function) {
   *function = driver().functions.resolve(handle);
   return *function ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+CUresult resolve_launchable(CUfunction handle, Function** function) {
+  CUresult result = resolve_function(handle, function);
+  if (result == CUDA_SUCCESS) return result;
+  // A context that has failed says so before it looks at the handle. measured H200, driver 580.x
+  Context* context;
+  CUresult sticky = current(&context) == CUDA_SUCCESS ? context->sticky() : CUDA_SUCCESS;
+  return sticky ? sticky : result;
 }
 
 Function* function_of(Module& module, ptx::Index kernel) {
@@ -141,6 +162,7 @@ CUresult cuModuleGetFunction(CUfunction* hfunc, CUmodule hmod, const char* name)
   if (CUresult result = resolve_module(hmod, &module)) return result;
   if (CUresult result = module->context->sticky()) return result;
   ptx::Index kernel = module->instance->program().find_kernel(name);
+  *hfunc = nullptr;
   if (kernel == ptx::no_index) return CUDA_ERROR_NOT_FOUND;
   Function* function = function_of(*module, kernel);
   if (!function) return CUDA_ERROR_OUT_OF_MEMORY;
@@ -171,6 +193,8 @@ CUresult cuModuleGetGlobal(CUdeviceptr* dptr, size_t* bytes, CUmodule hmod, cons
   Module* module;
   if (CUresult result = resolve_module(hmod, &module)) return result;
   if (CUresult result = module->context->sticky()) return result;
+  if (dptr) *dptr = 0;
+  if (bytes) *bytes = 0;
   Program& program = module->instance->program();
   ptx::Index variable = program.find_variable(name);
   if (variable == ptx::no_index || !module->instance->address(variable)) return CUDA_ERROR_NOT_FOUND;

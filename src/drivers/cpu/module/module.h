@@ -63,6 +63,7 @@ struct Library {
   std::unique_ptr<fatbin::Image> image;        ///< until the program is made
   std::unique_ptr<ChosenPtx> chosen;           ///< the same, already decompressed
   std::shared_ptr<Program> program;
+  std::unique_ptr<Error> failure;              ///< what every use of it answers
   std::shared_ptr<ManagedVariables> managed = std::make_shared<ManagedVariables>();
   std::unordered_map<ptx::Index, std::shared_ptr<KernelState>> states;
   std::unordered_map<ptx::Index, Function*> kernels;
@@ -80,6 +81,7 @@ struct LinkState {
 /// errors: 400 for what is no live module, function or library.
 CUresult resolve_module(CUmodule handle, Module** module);
 CUresult resolve_function(CUfunction handle, Function** function);
+CUresult resolve_launchable(CUfunction handle, Function** function);
 CUresult resolve_library(CUlibrary handle, Library** library);
 
 /// The library's program, parsed now if it was not.

@@ -14,7 +14,7 @@ struct StreamHandle;
 
 /// source: measured H200, driver 580.x, cuCtxGetStreamPriorityRange.
 inline constexpr int least_priority = 0, greatest_priority = -5;
-/// source: measured H200: CU_LIMIT_STACK_SIZE accepts up to 512 KiB less a little.
+/// source: measured H200, driver 580.x: CU_LIMIT_STACK_SIZE refuses 512 KiB.
 inline constexpr size_t most_stack_bytes = 512 << 10;
 
 struct ResolvedStream {
