@@ -1,0 +1,84 @@
+// See runner.h.
+#include "runner.h"
+
+#include <dlfcn.h>
+
+#include <cstring>
+#include <future>
+
+#include "compiler/image/image.h"
+#include "compiler/ptx/parser.h"
+
+namespace limen::test {
+
+namespace {
+
+jit::CompileFn compiler() {
+  static jit::CompileFn fn = [] {
+    void* lib = dlopen(LIMEN_JIT_PATH, RTLD_NOW | RTLD_LOCAL);
+    return lib ? reinterpret_cast<jit::CompileFn>(dlsym(lib, "limen_jit_compile")) : nullptr;
+  }();
+  return fn;
+}
+
+engine::Pool& pool() {
+  static auto* p = new engine::Pool(engine::PoolOptions{2, false});
+  return *p;
+}
+
+}  // namespace
+
+Outcome run(const Job& job) {
+  Outcome o;
+  auto module = ptx::parse_module(job.ptx);
+  if (!module) return o.error = module.error().what, o;
+  ptx::Module& m = **module;
+  uint32_t kernel = 0;
+  while (kernel < m.functions.size() && !m.functions[kernel].is_entry) ++kernel;
+  jit::Specialization spec;
+  if (job.specialize) {
+    std::copy(job.block, job.block + 3, spec.block);
+    spec.small_grid = true;
+  }
+  spec.strategy = job.strategy;
+  spec.width = job.width;
+  auto compiled = compiler()(m, kernel, spec);
+  if (!compiled) return o.error = compiled.error().what, o;
+  o.meta = compiled->meta;
+  auto code = image::load_object(compiled->object, "test");
+  if (!code) return o.error = code.error().what, o;
+  auto kc = std::make_shared<engine::KernelCode>();
+  kc->meta = compiled->meta;
+  kc->name = m.functions[kernel].name;
+  kc->code_begin = (*code)->begin();
+  kc->code_end = (*code)->end();
+  if (o.meta.strategy == kernel::Strategy::region)
+    kc->block_fn = reinterpret_cast<kernel::BlockFn>(const_cast<void*>((*code)->entry()));
+  else
+    kc->warp_fn = reinterpret_cast<kernel::WarpFn>(const_cast<void*>((*code)->entry()));
+  std::vector<uint32_t> in = job.in;
+  o.out.assign(job.out_words, 0);
+  auto grid = std::make_unique<engine::GridSpec>();
+  grid->code = kc;
+  grid->params.resize(24);
+  const void* in_data = in.data();
+  void* out_data = o.out.data();
+  uint32_t n = job.grid[0] * job.grid[1] * job.grid[2] * job.block[0] * job.block[1] * job.block[2];
+  std::memcpy(grid->params.data(), &in_data, 8);
+  std::memcpy(grid->params.data() + 8, &out_data, 8);
+  std::memcpy(grid->params.data() + 16, &n, 4);
+  std::copy(job.grid, job.grid + 3, grid->grid);
+  std::copy(job.block, job.block + 3, grid->block);
+  std::promise<engine::FaultInfo> done;
+  grid->done = [&](const engine::FaultInfo& f) { done.set_value(f); };
+  grid->print = [](const char*, size_t) {};
+  grid->device_malloc = [](uint64_t) { return uint64_t{0}; };
+  grid->device_free = [](uint64_t) { return false; };
+  pool().submit(std::move(grid));
+  engine::FaultInfo f = done.get_future().get();
+  o.ran = f.kind == kernel::Fault::none;
+  if (!o.ran) o.error = f.message;
+  return o;
+}
+
+}  // namespace limen::test

@@ -1,0 +1,39 @@
+// Compiles PTX text with liblimen_jit.so and runs it on the engine, without the driver.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compiler/jit/compile.h"
+#include "compiler/ptx/ir.h"
+#include "engine/engine.h"
+
+namespace limen::test {
+
+struct Outcome {
+  bool ran = false;
+  std::string error;                ///< compile error or fault message
+  kernel::KernelMeta meta{};
+  std::vector<uint32_t> out;        ///< the output buffer afterwards
+};
+
+struct Job {
+  std::string ptx;
+  uint32_t grid[3] = {1, 1, 1};
+  uint32_t block[3] = {32, 1, 1};
+  std::vector<uint32_t> in;
+  size_t out_words = 0;
+  int strategy = -1;
+  uint32_t width = 0;
+  bool specialize = true;           ///< false: the version for any block dimensions
+};
+
+/// Runs kernel 0 of the text with parameters (u64 in, u64 out, u32 n = threads in all).
+Outcome run(const Job& job);
+
+/// A random program with branches, loops, early exits, shaped and varying values; defined for all
+/// inputs, so that every strategy must agree. With `barriers`: block barriers in uniform places.
+std::string random_program(uint64_t seed, bool barriers, bool warp_ops);
+
+}  // namespace limen::test
