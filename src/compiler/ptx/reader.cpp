@@ -178,10 +178,11 @@ bool Reader::write_number(Init& init, uint64_t offset, const Number& number) {
     else if (number.kind == Number::Kind::integer)
       bits = std::bit_cast<uint64_t>(static_cast<double>(static_cast<int64_t>(bits)));
   } else if (number.kind != Number::Kind::integer) {
-    const bool same_bits = kind_of(t) == TypeKind::bits &&
-                           size == (number.kind == Number::Kind::f32 ? 4u : 8u);
-    if (!same_bits)
+    // As ptxas does: a double literal becomes a float in .b32; other literals keep their bits.
+    if (kind_of(t) != TypeKind::bits || (size != 4 && size != 8))
       return fail(fmt::format("floating-point initialiser for type .{}", name(t)));
+    if (size == 4 && number.kind == Number::Kind::f64)
+      bits = std::bit_cast<uint32_t>(static_cast<float>(std::bit_cast<double>(bits)));
   }
   std::vector<uint8_t>& bytes = init.v.init;
   if (bytes.size() < offset + size) bytes.resize(offset + size);
@@ -229,11 +230,12 @@ bool Reader::scalar(Init& init, uint64_t offset) {
   if (offset + size_of(init.d.type) > max_initialised_bytes)
     return fail(fmt::format("initialiser reaches past {} bytes", max_initialised_bytes));
   const char c = cur_.peek();
-  if (is_char(c, char_name_start) && !cur_.eat_word("WARP_SZ")) {
-    // mask(0xff00, symbol) and 0xff00(symbol) are two spellings of one thing.
+  if (is_char(c, char_name_start)) {
     const char* start = cur_.at();
     const uint32_t line = cur_.line();
-    if (cur_.name() == "mask" && cur_.eat('(')) {
+    const std::string_view word = cur_.name();
+    // mask(0xff00, symbol) and 0xff00(symbol) are two spellings of one thing.
+    if (word == "mask" && cur_.eat('(')) {
       uint64_t mask;
       if (!integer(mask, UINT64_MAX) || !expect(',')) return false;
       const int shift = mask ? std::countr_zero(mask) : 0;
@@ -241,15 +243,12 @@ bool Reader::scalar(Init& init, uint64_t offset) {
       return write_symbol(init, offset, static_cast<uint8_t>(shift)) && expect(')');
     }
     cur_.move_to(start, line);
-    return write_symbol(init, offset, 0);
+    if (word != "WARP_SZ") return write_symbol(init, offset, 0);
   }
   Number number;
   std::string why;
-  if (is_char(c, char_name_start)) {
-    number.bits = 32;  // WARP_SZ, taken above
-  } else if (!cur_.constant(number, why)) {
+  if (!cur_.constant(number, why))
     return fail(fmt::format("{}, found '{}'", why, cur_.token_here()));
-  }
   if (cur_.peek() == '(') {
     const int shift = number.bits ? std::countr_zero(number.bits) : 0;
     if (number.kind != Number::Kind::integer || number.bits >> shift != 0xff || shift % 8 ||

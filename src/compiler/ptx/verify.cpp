@@ -76,7 +76,7 @@ bool Verifier::register_fits(Type type, const OperandRule& rule, Type reg) const
     case TypeKind::signed_:
       return fits && (rk == TypeKind::bits || rk == TypeKind::unsigned_ || rk == TypeKind::signed_);
     case TypeKind::float_:
-      return reg == type || (rk == TypeKind::bits && (same_size || (type == Type::f16 && fits)));
+      return reg == type || (rk == TypeKind::bits && fits);
     case TypeKind::packed:
       return reg == type || (rk == TypeKind::bits && fits);
     default: return same_size;
@@ -128,7 +128,8 @@ std::string Verifier::check_value(const Instruction& i, const OperandRule& rule,
       if (rule.is(OperandRule::sink)) return {};
       return fmt::format("operand '{}' cannot be discarded with '_'", rule.name);
     case Operand::Kind::sreg:
-      return fmt::format("special register '{}' is allowed in mov only", name(o.sreg));
+      if (i.op == Op::cvt && size_of(sreg_type(o.sreg)) >= size_of(type)) return {};
+      return fmt::format("special register '{}' is allowed in mov and cvt only", name(o.sreg));
     default: return fmt::format("operand '{}' must be a register or a constant", rule.name);
   }
 }

@@ -1,0 +1,123 @@
+// The verifier: a message and its cause for each rule, and what must be accepted.
+#include "fixture.h"
+
+namespace limen::ptx {
+namespace {
+
+void accept(const char* body) { EXPECT_EQ(kernel_error(body), "") << body; }
+void reject(const char* body, const char* part) {
+  const std::string why = kernel_error(body);
+  EXPECT_NE(why.find(part), std::string::npos) << body << "\n  says: " << why;
+}
+
+TEST(Verify, RegisterTypes) {
+  accept("add.u32 %u1, %s1, %r1;");
+  accept("add.f32 %f1, %r1, %f2;");
+  accept("and.b32 %f1, %f2, %r1;");
+  accept("ld.global.u8 %r1, [%rd1];");
+  accept("ld.global.b32 %f1, [%rd1];");
+  accept("cvt.u8.u32 %r1, %rd2;");
+  accept("mul.wide.u32 %rd1, %r1, %r2;");
+  accept("mov.b32 %f1, %r1;");
+  accept("shl.b64 %rd1, %rd2, %r1;");
+  accept("add.f16 %h1, %h2, %h3;");
+  accept("fma.rn.f16x2 %r1, %r2, %r3, %r4;");
+  accept("popc.b64 %r1, %rd1;");
+  reject("add.u32 %f1, %r1, %r2;", "register '%f1' of type .f32");
+  reject("add.u32 %rd1, %r1, %r2;", "register '%rd1'");
+  reject("add.f32 %f1, %u1, %f2;", "register '%u1'");
+  reject("ld.global.f32 %u1, [%rd1];", "register '%u1'");
+  reject("mul.wide.u32 %r1, %r1, %r2;", "twice its width");
+  reject("shl.b64 %rd1, %rd2, %rd3;", "'b'");
+  reject("add.u32 %p1, %r1, %r2;", "register '%p1'");
+  reject("mov.u32 %f1, %r1;", "register '%f1'");
+}
+
+TEST(Verify, Counts) {
+  reject("add.u32 %r1, %r2;", "takes 3 operands, found 2");
+  reject("add.u32 %r1, %r2, %r3, %r4;", "takes at most 3 operands, found 4");
+  reject("ret %r1;", "at most 0 operands");
+  accept("bar.sync 0;");
+  accept("bar.sync 0, 64;");
+  accept("bar.red.popc.u32 %r1, 0, %p1;");
+  accept("bar.red.popc.u32 %r1, 0, 64, !%p1;");
+  reject("bar.arrive 0;", "takes 2 operands, found 1");
+}
+
+TEST(Verify, Kinds) {
+  reject("add.u32 1, %r1, %r2;", "is a constant");
+  reject("add.u32 _, %r1, %r2;", "cannot be discarded");
+  reject("add.u32 %r1, [%rd1], %r2;", "must be a register or a constant");
+  reject("add.u32 %r1, %tid.x, 1;", "allowed in mov and cvt only");
+  reject("ld.global.u32 %r1, %rd1;", "address in brackets");
+  reject("lop3.b32 %r1, %r2, %r3, %r4, %r5;", "integer constant");
+  reject("add.u32 %r1|%p1, %r2, %r3;", "cannot be a pair");
+  reject("elect.sync %r1, -1;", "must be a pair");
+  reject("add.u32 %r1, {%r2, %r3}, %r4;", "must be a register");
+  accept("elect.sync _|%p1, -1;");
+  accept("atom.global.add.u32 _, [%rd1], 1;");
+}
+
+TEST(Verify, Constants) {
+  reject("add.u32 %r1, %r2, 1.0;", "floating-point constant");
+  reject("add.f32 %f1, %f2, 1;", "an integer constant");
+  reject("mov.f32 %f1, 0;", "an integer constant");
+  accept("mov.b32 %r1, 0f3F800000;");
+  accept("mov.f64 %d1, 0f3F800000;");
+}
+
+TEST(Verify, Vectors) {
+  accept("ld.global.v2.u32 {%r1, _}, [%rd1];");
+  accept("st.global.v4.f32 [%rd1], %v;");
+  reject("ld.global.v2.u32 {%r1, %r2, %r3}, [%rd1];", "vector of 2");
+  reject("ld.global.v2.u32 %r1, [%rd1];", "vector of 2");
+  reject("ld.global.u32 {%r1, %r2}, [%rd1];", "is a vector");
+  accept("mov.b64 %rd1, {%r1, %f1};");
+  reject("mov.b64 %rd1, {%r1, %rd2};", "must have 4 bytes");
+  reject("mov.b64 {_, _}, %rd1;", "every element");
+  reject("mov.u64 %rd1, {%r1, %r2};", "does not pack");
+}
+
+TEST(Verify, Spaces) {
+  reject("ld.shared.u32 %r1, [g];", "state space");
+  accept("ld.global.u32 %r1, [g+4];");
+  accept("ld.param.u32 %r1, [n];");
+  reject("ld.global.u32 %r1, [%f1];", "cannot be an address");
+}
+
+TEST(Verify, Moves) {
+  accept("mov.u64 %rd1, callee;");
+  accept("mov.u32 %r1, %clock;");
+  accept("mov.u64 %rd1, %clock64;");
+  accept("mov.pred %p1, %is_explicit_cluster;");
+  accept("mov.u16 %h1, %tid.x;");
+  reject("mov.u32 %r1, %clock64;", "cannot move as");
+  reject("mov.u16 %h1, g;", "an address cannot move");
+}
+
+TEST(Verify, VersionAndTarget) {
+  auto check = [](const char* header_text, const char* body) {
+    auto m = parse_module(std::string(header_text) + kernel(body));
+    EXPECT_TRUE(m.ok());
+    const Index k = (*m)->function_index.at("k");
+    EXPECT_TRUE(parse_body(**m, k).ok());
+    auto done = verify_body(**m, k);
+    return done.ok() ? std::string() : done.error().what;
+  };
+  const char* cp = "cp.async.ca.shared.global [%r1], [%rd1], 4;";
+  EXPECT_EQ(check(".version 7.0\n.target sm_80\n", cp), "");
+  EXPECT_NE(check(".version 6.5\n.target sm_80\n", cp).find("needs .version 7.0"), std::string::npos);
+  EXPECT_NE(check(".version 7.0\n.target sm_75\n", cp).find("needs .target sm_80"), std::string::npos);
+}
+
+TEST(Verify, Calls) {
+  const std::string setup = "{ .param .b32 a; .param .align 8 .b8 s[16]; .param .b32 r; .param .b64 w;\n";
+  reject((setup + "call (r), callee, (a); }").c_str(), "takes 2 arguments and returns 1");
+  reject((setup + "call (r), callee, (w, s); }").c_str(), "argument 1");
+  reject((setup + "call (w), callee, (a, s); }").c_str(), "return value 1");
+  reject("call k;", "cannot be called");
+  reject("call %rd1;", "needs a prototype");
+}
+
+}  // namespace
+}  // namespace limen::ptx
