@@ -151,7 +151,7 @@ Result<std::shared_ptr<Program>> program_of(Library& library) {
   JitOptions log;
   auto program = make_program(std::move(*library.chosen), log);
   library.chosen.reset();
-  if (program.ok()) library.program = std::move(*program);
+  if (program.ok()) library.program = *program;
   else library.failure = std::make_unique<Error>(program.error());
   return program;
 }
