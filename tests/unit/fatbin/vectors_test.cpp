@@ -11,7 +11,10 @@ using test::EntrySpec;
 using test::fatbin;
 using test::ptx;
 
-Result<Image> parse(const std::string& bytes) { return parse_memory(bytes.data(), bytes.size()); }
+/// The image owns a copy, so that temporaries may be parsed.
+Result<Image> parse(const std::string& bytes) {
+  return parse_bytes(std::make_shared<const std::vector<uint8_t>>(bytes.begin(), bytes.end()));
+}
 
 void expect_refusal(const std::string& bytes, const std::string& words) {
   auto image = parse(bytes);
