@@ -48,6 +48,7 @@ class Operand:
     double: bool = False    # twice the width of the type (mul.wide)
     vector: bool = False    # .v2/.v4/.v8 make it a vector
     sink: bool = False      # `_` may stand there
+    present_slot: int = -1  # `:if=name`: there exactly when that modifier is, by index of the slot
 
 
 @dataclass
@@ -206,7 +207,12 @@ def parse_operand(word, optional, slots, types, has_vec, where):
     operand.dest = name in ("d", "p") and not operand.negatable
     typed = False
     for tag in tags:
-        if tag == "wide":
+        if tag.startswith("if="):
+            names = [s.name for s in slots]
+            if tag[3:] not in names:
+                raise SpecError(f"{where}: operand {word!r} depends on no modifier of the form")
+            operand.present_slot = names.index(tag[3:])
+        elif tag == "wide":
             operand.wide = True
         elif tag == "sink":
             operand.sink = True

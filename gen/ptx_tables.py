@@ -72,8 +72,8 @@ def operand_row(operand):
         ("twice", operand.double), ("vector", operand.vector), ("sink", operand.sink)] if on]
     flag_text = " | ".join(f"OperandRule::{flag}" for flag in flags) or "0"
     fixed = f"Type::{cpp(operand.type_name)}" if operand.type_name else "Type::count_"
-    return (f"  {{OperandRule::Kind::{operand.kind}, {flag_text}, {operand.type_slot}, {fixed}, "
-            f"{quote(operand.name)}}},")
+    return (f"  {{OperandRule::Kind::{operand.kind}, {flag_text}, {operand.type_slot}, "
+            f"{operand.present_slot}, {fixed}, {quote(operand.name)}}},")
 
 
 def tables(model):

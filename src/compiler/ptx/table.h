@@ -47,7 +47,8 @@ struct OperandRule {
   };
   Kind kind;
   uint16_t flags;
-  int8_t type_slot;  ///< index into Instruction::types, or -1
+  int8_t type_slot;     ///< index into Instruction::types, or -1
+  int8_t present_slot;  ///< index of the slot of the form with which the operand comes and goes, or -1
   Type fixed;        ///< the type when type_slot is -1; Type::count_ for none
   std::string_view name;
   bool is(Flag flag) const { return flags & flag; }

@@ -28,6 +28,7 @@ class Verifier {
   std::string check(const Instruction& i) const;
   std::string check_call(const Instruction& i) const;
   std::string check_availability(const Form& form) const;
+  bool is_required(const Instruction& i, const OperandRule& rule) const;
   std::string check_operand(const Instruction& i, const OperandRule& rule, const Operand& o) const;
   std::string check_value(const Instruction& i, const OperandRule& rule, const Operand& o) const;
   std::string check_vector(const Instruction& i, const OperandRule& rule, const Operand& o) const;
@@ -104,6 +105,11 @@ std::string Verifier::check_vector(const Instruction& i, const OperandRule& rule
   }
   if (o.kind != Operand::Kind::vector || o.elems.size() != count)
     return fmt::format("operand '{}' must be a vector of {}", rule.name, count);
+  const size_t bytes = size_of(type_of(i, rule));
+  if (bytes * count > 32 || (count == 8 && bytes != 4))
+    return fmt::format("there is no vector of {} .{}", count, name(type_of(i, rule)));
+  if (bytes * count > 16 && m_.target_sm < 100)
+    return fmt::format("a vector of {} bytes needs .target sm_100 or later", bytes * count);
   OperandRule element = rule;
   element.flags = static_cast<uint16_t>((rule.flags & ~OperandRule::vector) | OperandRule::sink);
   for (const Operand& e : o.elems)
@@ -259,19 +265,14 @@ std::string Verifier::check(const Instruction& i) const {
   if (std::string why = check_availability(f); !why.empty()) return why;
   if (f.rest) return {};
   const auto rules = operands_of(f);
-  size_t at = 0, spare = i.ops.size();
   size_t required = 0;
+  for (const OperandRule& rule : rules) required += is_required(i, rule);
+  if (i.ops.size() < required)
+    return fmt::format("'{}' takes {} operands, found {}", f.text, required, i.ops.size());
+  size_t at = 0, spare = i.ops.size() - required;
   for (const OperandRule& rule : rules) {
-    if (rule.kind == Kind::targets) continue;
-    required += !rule.is(OperandRule::optional);
-  }
-  if (spare < required)
-    return fmt::format("'{}' takes {} operands, found {}", f.text, required, spare);
-  spare -= required;
-  for (const OperandRule& rule : rules) {
-    if (rule.kind == Kind::targets) continue;
-    if (rule.is(OperandRule::optional)) {
-      if (!spare) continue;
+    if (!is_required(i, rule)) {
+      if (rule.kind == Kind::targets || rule.present_slot >= 0 || !spare) continue;
       --spare;
     }
     if (std::string why = check_operand(i, rule, i.ops[at]); !why.empty())
@@ -281,6 +282,15 @@ std::string Verifier::check(const Instruction& i) const {
   if (at != i.ops.size())
     return fmt::format("'{}' takes at most {} operands, found {}", f.text, at, i.ops.size());
   return {};
+}
+
+/// Optional operands may be left out, unless a modifier that is there asks for them.
+bool Verifier::is_required(const Instruction& i, const OperandRule& rule) const {
+  if (rule.kind == Kind::targets) return false;
+  if (rule.present_slot < 0) return !rule.is(OperandRule::optional);
+  for (Tok t : tokens_of(slots_of(form(i))[static_cast<size_t>(rule.present_slot)]))
+    if (i.has(t)) return true;
+  return false;
 }
 
 /// Counts and sizes of arguments against the callee's parameters.
