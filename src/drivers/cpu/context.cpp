@@ -298,6 +298,7 @@ CUresult cuCtxCreate(CUcontext* pctx, CUctxCreateParams* params, unsigned int fl
 }
 
 CUresult cuCtxDestroy(CUcontext ctx) {
+  if (!ctx) return CUDA_ERROR_INVALID_VALUE;
   Context* context = driver().contexts.resolve(ctx);
   if (!context && driver().contexts.once_was(ctx)) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
   if (!context || context->primary) return CUDA_ERROR_INVALID_CONTEXT;
@@ -309,15 +310,16 @@ CUresult cuCtxDestroy(CUcontext ctx) {
 }
 
 CUresult cuCtxAttach(CUcontext* pctx, unsigned int flags) {
-  if (!pctx || flags) return CUDA_ERROR_INVALID_VALUE;
   Context* context;
   if (CUresult result = current(&context)) return result;
+  if (!pctx || flags) return CUDA_ERROR_INVALID_VALUE;
   context->retained.fetch_add(1);
   *pctx = handle_of(context);
   return CUDA_SUCCESS;
 }
 
 CUresult cuCtxDetach(CUcontext ctx) {
+  if (!ctx) return CUDA_ERROR_INVALID_CONTEXT;
   Context* context;
   if (CUresult result = context_of(ctx, &context)) return result;
   if (context != top) return CUDA_ERROR_INVALID_CONTEXT;
@@ -327,6 +329,7 @@ CUresult cuCtxDetach(CUcontext ctx) {
 }
 
 CUresult cuCtxPushCurrent(CUcontext ctx) {
+  if (!ctx) return CUDA_ERROR_INVALID_VALUE;
   Context* context = driver().contexts.resolve(ctx);
   if (!context) return CUDA_ERROR_INVALID_CONTEXT;
   push(context);
@@ -397,9 +400,9 @@ CUresult cuCtxGetId(CUcontext ctx, unsigned long long* ctxId) {
 }
 
 CUresult cuCtxGetApiVersion(CUcontext ctx, unsigned int* version) {
-  if (!version) return CUDA_ERROR_INVALID_VALUE;
   Context* context;
   if (CUresult result = context_of(ctx, &context)) return result;
+  if (!version) return CUDA_ERROR_INVALID_VALUE;
   *version = 3020;  // every context-creating ABI since CUDA 3.2 reports this
   return CUDA_SUCCESS;
 }
@@ -411,9 +414,9 @@ CUresult cuCtxSynchronize(CUcontext ctx) {
 }
 
 CUresult cuCtxGetCacheConfig(CUfunc_cache* pconfig) {
-  if (!pconfig) return CUDA_ERROR_INVALID_VALUE;
   Context* context;
   if (CUresult result = current_usable(&context)) return result;
+  if (!pconfig) return CUDA_ERROR_INVALID_VALUE;
   *pconfig = static_cast<CUfunc_cache>(context->cache_config.load());
   return CUDA_SUCCESS;
 }
@@ -428,9 +431,9 @@ CUresult cuCtxSetCacheConfig(CUfunc_cache config) {
 }
 
 CUresult cuCtxGetSharedMemConfig(CUsharedconfig* pConfig) {
-  if (!pConfig) return CUDA_ERROR_INVALID_VALUE;
   Context* context;
   if (CUresult result = current_usable(&context)) return result;
+  if (!pConfig) return CUDA_ERROR_INVALID_VALUE;
   *pConfig = CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE;
   return CUDA_SUCCESS;
 }
@@ -457,16 +460,16 @@ CUresult cuCtxResetPersistingL2Cache() {
 }
 
 CUresult cuCtxGetExecAffinity(CUexecAffinityParam* pExecAffinity, CUexecAffinityType type) {
-  if (!pExecAffinity) return CUDA_ERROR_INVALID_VALUE;
   Context* context;
   if (CUresult result = current_usable(&context)) return result;
+  if (!pExecAffinity) return CUDA_ERROR_INVALID_VALUE;
   return CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY;
 }
 
 CUresult cuCtxGetLimit(size_t* pvalue, CUlimit limit) {
-  if (!pvalue) return CUDA_ERROR_INVALID_VALUE;
   Context* context;
   if (CUresult result = current_usable(&context)) return result;
+  if (!pvalue) return CUDA_ERROR_INVALID_VALUE;
   switch (limit) {
     case CU_LIMIT_STACK_SIZE: *pvalue = context->stack_bytes; return CUDA_SUCCESS;
     case CU_LIMIT_PRINTF_FIFO_SIZE: *pvalue = context->print.limit_bytes(); return CUDA_SUCCESS;

@@ -194,6 +194,7 @@ CUresult cuFuncGetName(const char** name, CUfunction hfunc) {
 
 CUresult cuFuncGetParamInfo(CUfunction func, size_t paramIndex, size_t* paramOffset,
                             size_t* paramSize) {
+  if (!paramOffset) return CUDA_ERROR_INVALID_VALUE;
   Function* function;
   if (CUresult result = resolve_function(func, &function)) return result;
   return param_info(*function, paramIndex, paramOffset, paramSize);
@@ -217,11 +218,11 @@ CUresult cuFuncLoad(CUfunction hfunc) {
 }
 
 CUresult cuKernelGetAttribute(int* pi, CUfunction_attribute attrib, CUkernel handle, CUdevice dev) {
-  if (!pi) return CUDA_ERROR_INVALID_VALUE;
   Device* device = driver().device(dev);
   if (!device) return CUDA_ERROR_INVALID_DEVICE;
   Function* kernel;
   if (CUresult result = resolve_kernel(handle, &kernel)) return result;
+  if (!pi) return CUDA_ERROR_INVALID_VALUE;
   return get_attribute(pi, attrib, *kernel, *device);
 }
 

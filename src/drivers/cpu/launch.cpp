@@ -256,7 +256,7 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction f, void** ker
 
 CUresult cuFuncSetBlockShape(CUfunction hfunc, int x, int y, int z) {
   Function* function;
-  if (CUresult result = resolve_function(hfunc, &function)) return result;
+  if (CUresult result = resolve_launchable(hfunc, &function)) return result;
   if (x <= 0 || y <= 0 || z <= 0) return CUDA_ERROR_INVALID_VALUE;
   function->shape[0] = x, function->shape[1] = y, function->shape[2] = z;
   return CUDA_SUCCESS;
@@ -264,14 +264,14 @@ CUresult cuFuncSetBlockShape(CUfunction hfunc, int x, int y, int z) {
 
 CUresult cuFuncSetSharedSize(CUfunction hfunc, unsigned int bytes) {
   Function* function;
-  if (CUresult result = resolve_function(hfunc, &function)) return result;
+  if (CUresult result = resolve_launchable(hfunc, &function)) return result;
   function->shared_bytes = bytes;
   return CUDA_SUCCESS;
 }
 
 CUresult cuParamSetSize(CUfunction hfunc, unsigned int numbytes) {
   Function* function;
-  if (CUresult result = resolve_function(hfunc, &function)) return result;
+  if (CUresult result = resolve_launchable(hfunc, &function)) return result;
   if (numbytes > function->state->function().param_bytes) return CUDA_ERROR_INVALID_VALUE;
   function->parameters.resize(numbytes);
   return CUDA_SUCCESS;

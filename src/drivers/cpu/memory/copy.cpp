@@ -133,9 +133,7 @@ CUresult place_box(Pitched& side, uint64_t width, uint64_t height, uint64_t dept
 }
 
 CUresult copy_box(Pitched dst, Pitched src, uint64_t width, uint64_t height, uint64_t depth,
-                  CUstream stream, Wait wait) {
-  ResolvedStream on;
-  if (CUresult result = resolve_stream(stream, &on)) return result;
+                  const ResolvedStream& on, Wait wait) {
   if (!width || !height || !depth) return CUDA_SUCCESS;
   Operands with;
   Transfer job;
@@ -152,6 +150,8 @@ CUresult copy_box(Pitched dst, Pitched src, uint64_t width, uint64_t height, uin
 }
 
 CUresult copy_2d(const CUDA_MEMCPY2D* copy, CUstream stream, Wait wait) {
+  ResolvedStream on;
+  if (CUresult result = resolve_stream(stream, &on)) return result;
   if (!copy) return CUDA_ERROR_INVALID_VALUE;
   constexpr uint64_t most_pitch = 0x7fffffff;
   Pitched dst, src;
@@ -164,11 +164,13 @@ CUresult copy_2d(const CUDA_MEMCPY2D* copy, CUstream stream, Wait wait) {
   if (copy->dstPitch > most_pitch || copy->srcPitch > most_pitch) return CUDA_ERROR_INVALID_VALUE;
   dst.x = copy->dstXInBytes, dst.y = copy->dstY, dst.pitch = copy->dstPitch;
   src.x = copy->srcXInBytes, src.y = copy->srcY, src.pitch = copy->srcPitch;
-  return copy_box(dst, src, copy->WidthInBytes, copy->Height, 1, stream, wait);
+  return copy_box(dst, src, copy->WidthInBytes, copy->Height, 1, on, wait);
 }
 
 template <typename Copy>
 CUresult copy_3d(const Copy* copy, CUstream stream, Wait wait) {
+  ResolvedStream on;
+  if (CUresult result = resolve_stream(stream, &on)) return result;
   if (!copy || copy->srcLOD || copy->dstLOD) return CUDA_ERROR_INVALID_VALUE;
   Pitched dst, src;
   if (CUresult result =
@@ -181,7 +183,7 @@ CUresult copy_3d(const Copy* copy, CUstream stream, Wait wait) {
   dst.pitch = copy->dstPitch, dst.height = copy->dstHeight;
   src.x = copy->srcXInBytes, src.y = copy->srcY, src.z = copy->srcZ;
   src.pitch = copy->srcPitch, src.height = copy->srcHeight;
-  return copy_box(dst, src, copy->WidthInBytes, copy->Height, copy->Depth, stream, wait);
+  return copy_box(dst, src, copy->WidthInBytes, copy->Height, copy->Depth, on, wait);
 }
 
 CUresult fill(CUdeviceptr dst, uint64_t pitch, uint32_t value, uint32_t element_bytes, uint64_t width,
@@ -261,9 +263,12 @@ CUresult cuMemcpyPeerAsync(CUdeviceptr dst, CUcontext dstContext, CUdeviceptr sr
 CUresult cuMemcpyBatchAsync(CUdeviceptr* dsts, CUdeviceptr* srcs, size_t* sizes, size_t count,
                             CUmemcpyAttributes* attrs, size_t* attrsIdxs, size_t numAttrs,
                             CUstream hStream) {
+  // The legacy stream is refused first. measured H200, driver 580.x
+  if (reinterpret_cast<uintptr_t>(hStream) <= 1) return CUDA_ERROR_INVALID_VALUE;
+  Context* context;
+  if (CUresult result = current_usable(&context)) return result;
   if (!dsts || !srcs || !sizes || !count || !attrs || !attrsIdxs || !numAttrs || numAttrs > count)
     return CUDA_ERROR_INVALID_VALUE;
-  if (reinterpret_cast<uintptr_t>(hStream) <= 1) return CUDA_ERROR_INVALID_HANDLE;
   for (size_t i = 0; i < count; ++i)
     if (CUresult result = cuMemcpyAsync(dsts[i], srcs[i], sizes[i], hStream)) return result;
   return CUDA_SUCCESS;

@@ -171,6 +171,8 @@ CUresult cuMemRangeGetAttribute(void* data, size_t dataSize, CUmem_range_attribu
 
 CUresult cuMemRangeGetAttributes(void** data, size_t* dataSizes, CUmem_range_attribute* attributes,
                                  size_t numAttributes, CUdeviceptr devPtr, size_t count) {
+  Context* context;
+  if (CUresult result = current_usable(&context)) return result;
   if (!data || !dataSizes || !attributes || !numAttributes) return CUDA_ERROR_INVALID_VALUE;
   for (size_t i = 0; i < numAttributes; ++i) {
     CUresult result = cuMemRangeGetAttribute(data[i], dataSizes[i], attributes[i], devPtr, count);

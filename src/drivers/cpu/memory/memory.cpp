@@ -37,9 +37,9 @@ bool is_mapped(uint64_t address, uint64_t bytes) {
 }
 
 CUresult allocate_host(void** pp, size_t bytes, unsigned flags) {
-  if (!pp || flags > 7) return CUDA_ERROR_INVALID_VALUE;
   Context* context;
   if (CUresult result = current_usable(&context)) return result;
+  if (!pp || flags > 7) return CUDA_ERROR_INVALID_VALUE;
   *pp = nullptr;
   if (bytes == 0) return CUDA_SUCCESS;  // measured H200, driver 580.x
   flags |= CU_MEMHOSTALLOC_DEVICEMAP;   // unified addressing maps every pinned block
@@ -61,9 +61,9 @@ CUresult cuMemGetInfo(size_t* free, size_t* total) {
 }
 
 CUresult cuMemAlloc(CUdeviceptr* dptr, size_t bytesize) {
-  if (!dptr) return CUDA_ERROR_INVALID_VALUE;
   Context* context;
   if (CUresult result = current_usable(&context)) return result;
+  if (!dptr) return CUDA_ERROR_INVALID_VALUE;
   if (bytesize == 0) return CUDA_ERROR_INVALID_VALUE;
   Allocator& memory = context->device.memory();
   uint64_t address = memory.allocate(bytesize, MemoryKind::device, context->owner);
@@ -78,6 +78,8 @@ CUresult cuMemAlloc(CUdeviceptr* dptr, size_t bytesize) {
 
 CUresult cuMemAllocPitch(CUdeviceptr* dptr, size_t* pPitch, size_t WidthInBytes, size_t Height,
                          unsigned int ElementSizeBytes) {
+  Context* context;
+  if (CUresult result = current_usable(&context)) return result;
   if (!dptr || !pPitch || !WidthInBytes || !Height) return CUDA_ERROR_INVALID_VALUE;
   if (ElementSizeBytes != 4 && ElementSizeBytes != 8 && ElementSizeBytes != 16)
     return CUDA_ERROR_INVALID_VALUE;
@@ -92,6 +94,7 @@ CUresult cuMemAllocPitch(CUdeviceptr* dptr, size_t* pPitch, size_t WidthInBytes,
 }
 
 CUresult cuMemFree(CUdeviceptr dptr) {
+  if (!dptr && !current_context()) return CUDA_SUCCESS;
   Context* context;
   if (CUresult result = current_usable(&context)) return result;
   if (!dptr) return CUDA_SUCCESS;
@@ -111,9 +114,9 @@ CUresult cuMemFree(CUdeviceptr dptr) {
 }
 
 CUresult cuMemGetAddressRange(CUdeviceptr* pbase, size_t* psize, CUdeviceptr dptr) {
+  if (!pbase && !psize) return CUDA_SUCCESS;
   Context* context;
   if (CUresult result = current_usable(&context)) return result;
-  if (!pbase && !psize) return CUDA_ERROR_INVALID_VALUE;
   PointerInfo info;
   if (!classify(dptr, &info) || info.memory == Memory::pageable) return CUDA_ERROR_NOT_FOUND;
   if (pbase) *pbase = info.block.base;
@@ -130,6 +133,7 @@ CUresult cuMemHostAlloc(void** pp, size_t bytesize, unsigned int flags) {
 }
 
 CUresult cuMemFreeHost(void* p) {
+  if (!p && !current_context()) return CUDA_SUCCESS;
   Context* context;
   if (CUresult result = current_usable(&context)) return result;
   if (!p) return CUDA_SUCCESS;
@@ -144,11 +148,11 @@ CUresult cuMemFreeHost(void* p) {
 }
 
 CUresult cuMemHostRegister(void* p, size_t bytesize, unsigned int flags) {
+  Context* context;
+  if (CUresult result = current_usable(&context)) return result;
   constexpr unsigned known = CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP |
                              CU_MEMHOSTREGISTER_IOMEMORY | CU_MEMHOSTREGISTER_READ_ONLY;
   if (!p || !bytesize || (flags & ~known)) return CUDA_ERROR_INVALID_VALUE;
-  Context* context;
-  if (CUresult result = current_usable(&context)) return result;
   auto address = reinterpret_cast<uint64_t>(p);
   if (address + bytesize < address) return CUDA_ERROR_INVALID_VALUE;
   if (driver().space.contains(address) || !is_mapped(address, bytesize))
@@ -158,9 +162,9 @@ CUresult cuMemHostRegister(void* p, size_t bytesize, unsigned int flags) {
 }
 
 CUresult cuMemHostUnregister(void* p) {
+  if (!p) return CUDA_ERROR_INVALID_VALUE;
   Context* context;
   if (CUresult result = current_usable(&context)) return result;
-  if (!p) return CUDA_ERROR_INVALID_VALUE;
   auto address = reinterpret_cast<uint64_t>(p);
   auto range = host_registry().find(address);
   if (!range) return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
@@ -170,9 +174,9 @@ CUresult cuMemHostUnregister(void* p) {
 }
 
 CUresult cuMemHostGetDevicePointer(CUdeviceptr* pdptr, void* p, unsigned int flags) {
-  if (!pdptr || !p || flags) return CUDA_ERROR_INVALID_VALUE;
   Context* context;
   if (CUresult result = current_usable(&context)) return result;
+  if (!pdptr || !p || flags) return CUDA_ERROR_INVALID_VALUE;
   PointerInfo info;
   auto address = reinterpret_cast<uint64_t>(p);
   if (!classify(address, &info)) return CUDA_ERROR_INVALID_VALUE;

@@ -176,19 +176,19 @@ void forget_pool_blocks(uint32_t owner) {
 }
 
 CUresult cuMemAllocAsync(CUdeviceptr* dptr, size_t bytesize, CUstream hStream) {
-  if (!dptr) return CUDA_ERROR_INVALID_VALUE;
   ResolvedStream on;
   if (CUresult result = resolve_stream(hStream, &on)) return result;
+  if (!dptr) return CUDA_ERROR_INVALID_VALUE;
   return allocate_async(dptr, bytesize, *current_pool(on.context->device), on);
 }
 
 CUresult cuMemAllocFromPoolAsync(CUdeviceptr* dptr, size_t bytesize, CUmemoryPool hPool,
                                  CUstream hStream) {
+  ResolvedStream on;
+  if (CUresult result = resolve_stream(hStream, &on)) return result;
   if (!dptr) return CUDA_ERROR_INVALID_VALUE;
   MemPool* pool;
   if (CUresult result = resolve_pool(hPool, &pool)) return result;
-  ResolvedStream on;
-  if (CUresult result = resolve_stream(hStream, &on)) return result;
   return allocate_async(dptr, bytesize, *pool, on);
 }
 

@@ -64,9 +64,9 @@ CUresult add(LinkState& link, CUjitInputType type, const void* data, size_t byte
 
 CUresult cuLinkCreate(unsigned int numOptions, CUjit_option* options, void** optionValues,
                       CUlinkState* stateOut) {
-  if (!stateOut) return CUDA_ERROR_INVALID_VALUE;
   Context* context;
   if (CUresult result = current_usable(&context)) return result;
+  if (!stateOut) return CUDA_ERROR_INVALID_VALUE;
   JitOptions log;
   if (CUresult result = log.read(numOptions, options, optionValues)) return result;
   LinkState* link = driver().links.create();

@@ -17,9 +17,9 @@ namespace limen::cpu {
 namespace {
 
 CUresult load(CUmodule* out, const void* image, JitOptions& log) {
-  if (!out) return CUDA_ERROR_INVALID_VALUE;
   Context* context;
   if (CUresult result = current_usable(&context)) return result;
+  if (!out) return CUDA_ERROR_INVALID_VALUE;
   context->print.flush();
   auto chosen = choose_ptx(image, context->device, log);
   if (!chosen.ok()) return report_to_log(chosen.error(), log);
@@ -72,10 +72,10 @@ CUresult resolve_function(CUfunction handle, Function** function) {
 CUresult resolve_launchable(CUfunction handle, Function** function) {
   CUresult result = resolve_function(handle, function);
   if (result == CUDA_SUCCESS) return result;
-  // A context that has failed says so before it looks at the handle. measured H200, driver 580.x
+  // No context, or one that has failed, is told before a bad handle. measured H200, driver 580.x
   Context* context;
-  CUresult sticky = current(&context) == CUDA_SUCCESS ? context->sticky() : CUDA_SUCCESS;
-  return sticky ? sticky : result;
+  CUresult state = current_usable(&context);
+  return state ? state : result;
 }
 
 Function* function_of(Module& module, ptx::Index kernel) {
@@ -114,6 +114,8 @@ CUresult cuModuleLoadData(CUmodule* module, const void* image) {
 
 CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned int numOptions,
                             CUjit_option* options, void** optionValues) {
+  Context* context;
+  if (CUresult result = current_usable(&context)) return result;
   JitOptions log;
   if (CUresult result = log.read(numOptions, options, optionValues)) return result;
   return load(module, image, log);
@@ -125,9 +127,9 @@ CUresult cuModuleLoadFatBinary(CUmodule* module, const void* fatCubin) {
 }
 
 CUresult cuModuleLoad(CUmodule* module, const char* fname) {
-  if (!module || !fname) return CUDA_ERROR_INVALID_VALUE;
   Context* context;
   if (CUresult result = current_usable(&context)) return result;
+  if (!module || !fname) return CUDA_ERROR_INVALID_VALUE;
   auto bytes = read_file(fname);
   if (!bytes.ok()) return report(bytes.error());
   JitOptions log;
@@ -157,9 +159,9 @@ CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode* mode) {
 }
 
 CUresult cuModuleGetFunction(CUfunction* hfunc, CUmodule hmod, const char* name) {
-  if (!hfunc || !name) return CUDA_ERROR_INVALID_VALUE;
   Module* module;
   if (CUresult result = resolve_module(hmod, &module)) return result;
+  if (!hfunc || !name) return CUDA_ERROR_INVALID_VALUE;
   if (CUresult result = module->context->sticky()) return result;
   ptx::Index kernel = module->instance->program().find_kernel(name);
   *hfunc = nullptr;
@@ -189,9 +191,9 @@ CUresult cuModuleEnumerateFunctions(CUfunction* functions, unsigned int numFunct
 }
 
 CUresult cuModuleGetGlobal(CUdeviceptr* dptr, size_t* bytes, CUmodule hmod, const char* name) {
-  if (!name || (!dptr && !bytes)) return CUDA_ERROR_INVALID_VALUE;
   Module* module;
   if (CUresult result = resolve_module(hmod, &module)) return result;
+  if (!name || (!dptr && !bytes)) return CUDA_ERROR_INVALID_VALUE;
   if (CUresult result = module->context->sticky()) return result;
   if (dptr) *dptr = 0;
   if (bytes) *bytes = 0;

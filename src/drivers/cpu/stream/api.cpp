@@ -13,8 +13,11 @@ namespace {
 
 CUresult resolve_event(CUevent handle, EventHandle** event) {
   *event = driver().events.resolve(handle);
-  if (!*event) return CUDA_ERROR_INVALID_HANDLE;
-  return (*event)->context->sticky();
+  if (*event) return (*event)->context->sticky();
+  // A context that has failed says so before a bad handle. measured H200, driver 580.x
+  Context* context;
+  CUresult sticky = current(&context) == CUDA_SUCCESS ? context->sticky() : CUDA_SUCCESS;
+  return sticky ? sticky : CUDA_ERROR_INVALID_HANDLE;
 }
 
 bool is_default_handle(CUstream stream) { return reinterpret_cast<uintptr_t>(stream) <= 2; }
@@ -166,10 +169,10 @@ CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) {
 
 CUresult cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t length,
                                 unsigned int flags) {
-  if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST && flags != CU_MEM_ATTACH_SINGLE)
-    return CUDA_ERROR_INVALID_VALUE;
   ResolvedStream on;
   if (CUresult result = resolve_stream(hStream, &on)) return result;
+  if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST && flags != CU_MEM_ATTACH_SINGLE)
+    return CUDA_ERROR_INVALID_VALUE;
   Allocator* memory = driver().allocator_of(dptr);
   Allocation block;
   bool managed = memory && memory->find(dptr, &block) && block.kind == MemoryKind::managed;
@@ -205,13 +208,13 @@ CUresult cuStreamAddCallback(CUstream hStream, CUstreamCallback callback, void* 
 }
 
 CUresult cuEventCreate(CUevent* phEvent, unsigned int flags) {
+  Context* context;
+  if (CUresult result = current_usable(&context)) return result;
   constexpr unsigned known =
       CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS;
   if (!phEvent || (flags & ~known)) return CUDA_ERROR_INVALID_VALUE;
   if ((flags & CU_EVENT_INTERPROCESS) && !(flags & CU_EVENT_DISABLE_TIMING))
     return CUDA_ERROR_INVALID_VALUE;
-  Context* context;
-  if (CUresult result = current_usable(&context)) return result;
   if (flags & CU_EVENT_INTERPROCESS)
     return report({Code::not_supported, "events shared between processes are not built yet", ""});
   EventHandle* event = driver().events.create();
@@ -245,10 +248,10 @@ CUresult cuEventRecord(CUevent hEvent, CUstream hStream) {
 
 CUresult cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int flags) {
   if (flags > CU_EVENT_RECORD_EXTERNAL) return CUDA_ERROR_INVALID_VALUE;
-  EventHandle* event;
-  if (CUresult result = resolve_event(hEvent, &event)) return result;
   ResolvedStream on;
   if (CUresult result = resolve_stream(hStream, &on)) return result;
+  EventHandle* event;
+  if (CUresult result = resolve_event(hEvent, &event)) return result;
   if (event->context != on.context) return CUDA_ERROR_INVALID_HANDLE;
   before_work(*on.context, *on.stream);
   on.stream->record(event->state);
@@ -256,6 +259,7 @@ CUresult cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int f
 }
 
 CUresult cuCtxRecordEvent(CUcontext hCtx, CUevent hEvent) {
+  if (!hCtx) return CUDA_ERROR_INVALID_CONTEXT;
   Context* context;
   if (CUresult result = context_of(hCtx, &context)) return result;
   EventHandle* event;
@@ -271,6 +275,7 @@ CUresult cuCtxRecordEvent(CUcontext hCtx, CUevent hEvent) {
 }
 
 CUresult cuCtxWaitEvent(CUcontext hCtx, CUevent hEvent) {
+  if (!hCtx) return CUDA_ERROR_INVALID_CONTEXT;
   Context* context;
   if (CUresult result = context_of(hCtx, &context)) return result;
   EventHandle* event;
@@ -300,10 +305,10 @@ CUresult cuEventSynchronize(CUevent hEvent) {
 }
 
 CUresult cuEventElapsedTime(float* pMilliseconds, CUevent hStart, CUevent hEnd) {
-  if (!pMilliseconds) return CUDA_ERROR_INVALID_VALUE;
   EventHandle *start, *end;
   if (CUresult result = resolve_event(hStart, &start)) return result;
   if (CUresult result = resolve_event(hEnd, &end)) return result;
+  if (!pMilliseconds) return CUDA_ERROR_INVALID_VALUE;
   if (start->context != end->context || !start->state->timing || !end->state->timing)
     return CUDA_ERROR_INVALID_HANDLE;
   StreamPoint first = start->state->latest(), last = end->state->latest();

@@ -1,0 +1,181 @@
+// Allocator: alignment, guards, canaries, accounting, ownership, reuse; thread safety under load.
+#include "drivers/cpu/memory/allocator.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+#include <set>
+#include <thread>
+
+namespace limen::cpu {
+namespace {
+
+class AllocatorTest : public testing::Test {
+ protected:
+  static constexpr uint64_t limit = uint64_t{256} << 20;
+  AllocatorTest() {
+    EXPECT_TRUE(space_.reserve(1, uint64_t{64} << 30).ok());
+    memory_ = std::make_unique<Allocator>(Allocator::Options{
+        space_.partition_base(0), space_.partition_bytes(), limit, "test", {}});
+  }
+  uint64_t get(uint64_t bytes, uint32_t owner = 1) {
+    return memory_->allocate(bytes, MemoryKind::device, owner);
+  }
+  AddressSpace space_;
+  std::unique_ptr<Allocator> memory_;
+};
+
+void touch(uint64_t address, uint64_t bytes) {
+  std::memset(reinterpret_cast<void*>(address), 0x5a, bytes);
+}
+
+TEST_F(AllocatorTest, blocks_are_aligned_writable_and_apart) {
+  std::vector<std::pair<uint64_t, uint64_t>> blocks;
+  for (uint64_t bytes : {1, 511, 512, 513, 4096, 5000, 32752, 32768, 40000, 65536, 1 << 20, 3 << 20}) {
+    uint64_t base = get(bytes);
+    ASSERT_NE(base, 0u) << bytes;
+    EXPECT_EQ(base % 512, 0u) << bytes;
+    touch(base, bytes);
+    blocks.push_back({base, bytes});
+  }
+  std::sort(blocks.begin(), blocks.end());
+  for (size_t i = 1; i < blocks.size(); ++i)
+    EXPECT_LE(blocks[i - 1].first + blocks[i - 1].second, blocks[i].first);
+}
+
+TEST_F(AllocatorTest, used_bytes_return_to_zero) {
+  std::vector<uint64_t> bases;
+  for (int i = 0; i < 1000; ++i) bases.push_back(get(1 + i * 37));
+  EXPECT_GT(memory_->used_bytes(), 0u);
+  for (uint64_t base : bases) EXPECT_TRUE(memory_->release(base));
+  EXPECT_EQ(memory_->used_bytes(), 0u);
+}
+
+TEST_F(AllocatorTest, limit_is_an_error_not_a_crash) {
+  EXPECT_EQ(get(limit + 1), 0u);
+  EXPECT_EQ(get(uint64_t{1} << 40), 0u);
+  EXPECT_EQ(get(~uint64_t{0}), 0u);
+  uint64_t half = get(limit / 2);
+  ASSERT_NE(half, 0u);
+  EXPECT_EQ(get(limit / 2 + 4096), 0u);
+  EXPECT_TRUE(memory_->release(half));
+  EXPECT_NE(get(limit / 2 + 4096), 0u);
+}
+
+TEST_F(AllocatorTest, only_a_live_base_can_be_released) {
+  uint64_t small = get(1000), large = get(1 << 20);
+  EXPECT_FALSE(memory_->release(small + 4));
+  EXPECT_FALSE(memory_->release(large + 4096));
+  EXPECT_FALSE(memory_->release(space_.partition_base(0) + (uint64_t{1} << 34)));
+  EXPECT_TRUE(memory_->release(small));
+  EXPECT_FALSE(memory_->release(small));
+  EXPECT_TRUE(memory_->release(large));
+  EXPECT_FALSE(memory_->release(large));
+}
+
+TEST_F(AllocatorTest, find_knows_the_exact_range) {
+  Allocation block;
+  uint64_t base = get(1000, 7);
+  ASSERT_TRUE(memory_->find(base + 999, &block));
+  EXPECT_EQ(block.base, base);
+  EXPECT_EQ(block.bytes, 1000u);
+  EXPECT_EQ(block.owner, 7u);
+  EXPECT_FALSE(memory_->find(base + 1000, &block));
+  memory_->release(base);
+  EXPECT_FALSE(memory_->find(base, &block));
+}
+
+TEST_F(AllocatorTest, owner_takes_its_blocks_along) {
+  std::vector<uint64_t> kept;
+  for (int i = 0; i < 500; ++i) {
+    get(100 + i * 211, 1);
+    kept.push_back(get(100 + i * 211, 2));
+  }
+  memory_->release_owner(1);
+  Allocation block;
+  for (uint64_t base : kept) EXPECT_TRUE(memory_->find(base, &block) && block.owner == 2);
+  EXPECT_TRUE(memory_->list(1, MemoryKind::none).empty());
+  EXPECT_EQ(memory_->list(2, MemoryKind::none).size(), kept.size());
+  memory_->release_owner(2);
+  EXPECT_EQ(memory_->used_bytes(), 0u);
+}
+
+TEST_F(AllocatorTest, overrun_of_a_large_block_faults) {
+  uint64_t base = get(64 << 10);
+  EXPECT_DEATH(touch(base, (64 << 10) + 1), "");
+  uint64_t large = get(8 << 20);
+  EXPECT_DEATH(touch(large, (8 << 20) + 1), "");
+  memory_->release(large);
+  EXPECT_DEATH(touch(large, 1), "");
+}
+
+TEST_F(AllocatorTest, overrun_of_a_small_block_is_told_when_it_is_freed) {
+  uint64_t base = get(100);
+  touch(base, 101);
+  testing::internal::CaptureStderr();
+  EXPECT_TRUE(memory_->release(base));
+  std::string text = testing::internal::GetCapturedStderr();
+  EXPECT_NE(text.find("past the end"), std::string::npos) << text;
+  EXPECT_NE(text.find("offset 100"), std::string::npos) << text;
+}
+
+TEST_F(AllocatorTest, reuse_changes_size_and_kind_in_place) {
+  uint64_t base = memory_->allocate(1000, MemoryKind::pool, 1);
+  Allocation before, after;
+  ASSERT_TRUE(memory_->find(base, &before));
+  EXPECT_TRUE(memory_->reuse(base, 800, MemoryKind::idle, 1));
+  ASSERT_TRUE(memory_->find(base, &after));
+  EXPECT_EQ(after.kind, MemoryKind::idle);
+  EXPECT_EQ(after.bytes, 800u);
+  EXPECT_NE(after.id, before.id);
+  EXPECT_FALSE(memory_->reuse(base, 100000, MemoryKind::pool, 1));
+  EXPECT_TRUE(memory_->release(base));
+}
+
+TEST_F(AllocatorTest, crowd_of_medium_blocks_stays_within_the_mapping_limit) {
+  // More blocks than Linux would grant mappings of their own.
+  std::vector<uint64_t> bases;
+  memory_ = std::make_unique<Allocator>(Allocator::Options{
+      space_.partition_base(0), space_.partition_bytes(), uint64_t{1} << 40, "test", {}});
+  for (int i = 0; i < 40000; ++i) {
+    uint64_t base = get(40000);
+    if (!base) break;
+    bases.push_back(base);
+  }
+  // 64 GiB of addresses hold about 16000 blocks with pages of their own; the space is the bound here.
+  EXPECT_GT(bases.size(), 15000u);
+  for (uint64_t base : bases) ASSERT_TRUE(memory_->release(base));
+  EXPECT_EQ(memory_->used_bytes(), 0u);
+}
+
+TEST_F(AllocatorTest, threads_never_share_a_block) {
+  auto work = [&](unsigned seed) {
+    std::mt19937 random(seed);
+    std::vector<std::pair<uint64_t, uint64_t>> mine;
+    for (int i = 0; i < 3000; ++i) {
+      if (mine.size() > 20 || (!mine.empty() && random() % 2)) {
+        auto [base, bytes] = mine.back();
+        mine.pop_back();
+        auto* at = reinterpret_cast<unsigned char*>(base);
+        ASSERT_EQ(at[0], static_cast<unsigned char>(seed));
+        ASSERT_EQ(at[bytes - 1], static_cast<unsigned char>(seed));
+        ASSERT_TRUE(memory_->release(base));
+        continue;
+      }
+      uint64_t bytes = 1 + random() % 70000, base = get(bytes);
+      ASSERT_NE(base, 0u);
+      std::memset(reinterpret_cast<void*>(base), static_cast<int>(seed), bytes);
+      mine.push_back({base, bytes});
+    }
+    for (auto [base, bytes] : mine) ASSERT_TRUE(memory_->release(base));
+  };
+  std::vector<std::thread> threads;
+  for (unsigned seed = 1; seed <= 4; ++seed) threads.emplace_back(work, seed);
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(memory_->used_bytes(), 0u);
+}
+
+}  // namespace
+}  // namespace limen::cpu
