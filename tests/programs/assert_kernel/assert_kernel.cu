@@ -1,5 +1,5 @@
 // A failing assert: its message on standard error, error 710 on every later call, and recovery by
-// cudaDeviceReset. A passing assert does nothing.
+// cudaDeviceReset on Limen. A passing assert does nothing.
 #include <unistd.h>
 
 #include <cassert>
@@ -14,6 +14,7 @@ __global__ void check_less(const int* values, int limit, int* out) {
 
 int main() {
   Verdict verdict;
+  const bool gpu = real_gpu();
   int *values, *out, host[8] = {0, 1, 2, 3, 4, 5, 6, 7}, got[8];
   auto prepare = [&] {
     CHECK(cudaMalloc(&values, sizeof host));
@@ -53,6 +54,8 @@ int main() {
   verdict.expect(text.find("assert_kernel.cu:") != std::string::npos, "file name");
   if (verdict.failures) std::printf("--- message\n%s---\n", text.c_str());
 
+  // A GPU cannot be had back in this process (error 46 after the reset on an H200); Limen's can.
+  if (gpu) return verdict.finish();
   CHECK(cudaDeviceReset());
   prepare();
   check_less<<<1, 8>>>(values, 8, out);

@@ -60,6 +60,11 @@ int main() {
   int *d, *pinned;
   CHECK(cudaMalloc(&d, 64 * sizeof(int)));
   CHECK(cudaMallocHost(&pinned, 64 * sizeof(int)));
+  // NVIDIA's driver loads kernels at their first use, and that may wait for a running kernel.
+  CHECK(cudaMemsetAsync(d, 0, 64 * sizeof(int), working));
+  other_work<<<1, 64, 0, working>>>(d);
+  CHECK(cudaMemcpyAsync(pinned, d, 64 * sizeof(int), cudaMemcpyDeviceToHost, working));
+  CHECK(cudaDeviceSynchronize());
   server<<<blocks, 64, 0, serving>>>(device);
   CHECK(cudaGetLastError());
   verdict.expect(cudaStreamQuery(serving) == cudaErrorNotReady, "the server runs");
