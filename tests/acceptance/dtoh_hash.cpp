@@ -407,7 +407,7 @@ void* swap(const char* name, void* real, bool per_thread) {
   if (base.size() > 3 && base.compare(base.size() - 3, 3, "_v2") == 0) base.resize(base.size() - 3);
   for (const Wrapped& w : wrapped) {
     if (base == w.name) {
-      *w.real[per_thread] = real;
+      if (real != w.ours[0] && real != w.ours[1]) *w.real[per_thread] = real;
       return w.ours[per_thread];
     }
   }

@@ -10,13 +10,22 @@ import re
 NUMBER = r"[-+]?(?:\d+\.\d*|\.\d+|\d+)(?:[eE][-+]?\d+)?"
 # Lines whose numbers belong to the machine, not to the computation.
 MACHINE_LINE = re.compile(
-    r"(?i)time|second|\bms\b|\busec|\(us\)|/s\b|bandwidth|throughput|speed|device|gpu |hopper|"
-    r"compute capabilit|\bSM \d|cpu executed|launching|starting|host cpus|cpu thread|clock")
+    r"(?i)time|second|\bms\b|\busec|\(us\)|/s\b|/sec\b|bandwidth|throughput|speed|gpu |hopper|"
+    r"device(?! result)|compute capabilit|\bSM \d|cpu executed|launching|starting|host cpus|"
+    r"cpu thread|clock")
 TOLERANCE = 1e-3
 MEMORY_TOLERANCE = 2e-4
 
 # Where the general rule does not fit, with the reason.
-OVERRIDES = {}
+OVERRIDES = {
+    # Particles deposit charge by float atomics: two runs on the H200 differ in the third digit.
+    "hecbench/sheath": {"tolerance": 0.05},
+    # Lanes race for the data by design and its size follows the L2 cache: what can be asked is that
+    # the kernel changed both buffers, which start as copies of the host's (record indices).
+    "cuda-samples/simpleAttributes": {"changed": [[2, 0], [3, 1]]},
+    # The upstream's input file is absent, and without one no kernel runs; its example has one.
+    "hecbench/logan": {"args": "inputs/example.txt 17 21 1", "data": ["src/logan-cuda/inputs/example.txt"]},
+}
 
 
 def key(program: dict) -> str:
@@ -78,6 +87,18 @@ def judge_output(program: dict, run) -> str:
         return compare_output(run.output, program.get("h200_output", ""),
                               override.get("tolerance", TOLERANCE))
     return ""
+
+
+def memory_verdict(program: dict, known: dict, records: list[dict]) -> tuple[bool, str]:
+    """Whether the memory is right, and the sentence for the table."""
+    pairs = OVERRIDES.get(key(program), {}).get("changed")
+    if pairs:
+        data = [r for r in records if r["what"] != "end"]
+        changed = sum(max(a, b) < len(data) and data[a]["bytes"] == data[b]["bytes"] and
+                      data[a]["hash"] != data[b]["hash"] for a, b in pairs)
+        return changed == len(pairs), f"{changed} of {len(pairs)} buffers changed"
+    compared = compare_records(known, records, known.get("unstable", []))
+    return compared["good"], compared["summary"]
 
 
 def same_sums(a: list, b: list, tolerance: float) -> bool:
