@@ -265,8 +265,6 @@ CUresult cuMemcpyBatchAsync(CUdeviceptr* dsts, CUdeviceptr* srcs, size_t* sizes,
                             CUstream hStream) {
   // The legacy stream is refused first. measured H200, driver 580.x
   if (reinterpret_cast<uintptr_t>(hStream) <= 1) return CUDA_ERROR_INVALID_VALUE;
-  Context* context;
-  if (CUresult result = current_usable(&context)) return result;
   if (!dsts || !srcs || !sizes || !count || !attrs || !attrsIdxs || !numAttrs || numAttrs > count)
     return CUDA_ERROR_INVALID_VALUE;
   for (size_t i = 0; i < count; ++i)
