@@ -88,7 +88,12 @@ std::string Verifier::check_immediate(const Instruction& i, const OperandRule& r
                                       const Operand& o) const {
   if (rule.is(OperandRule::dest)) return fmt::format("destination '{}' is a constant", rule.name);
   const TypeKind kind = kind_of(type);
-  if (kind == TypeKind::bits) return {};
+  if (kind == TypeKind::bits) {
+    // A float constant keeps its bits; a double one also fits 32 bits, as a float.
+    const size_t size = size_of(type);
+    if (!o.imm_is_float || size == 4 || (size == 8 && o.imm_is_f64)) return {};
+    return fmt::format("operand '{}' of type .{} is a floating-point constant", rule.name, name(type));
+  }
   const bool wants_float = kind == TypeKind::float_ || kind == TypeKind::packed;
   if (wants_float != o.imm_is_float && type != Type::f16 && kind != TypeKind::packed)
     return fmt::format("operand '{}' of type .{} is {} constant", rule.name, name(type),
@@ -212,6 +217,8 @@ std::string Verifier::check_address(const Instruction& i, const Operand& o) cons
     return fmt::format("register '{}' of type .{} cannot be an address", reg_name(o), name(t));
   }
   const Space have = space_of_symbol(o), want = space_of(i);
+  if (i.op == Op::st && o.symbol_kind == Operand::SymbolKind::param && f_.is_entry)
+    return "parameters of an entry cannot be stored to";
   const bool asynchronous = i.op == Op::cp || form(i).cls == Class::texture || form(i).rest;
   if (want == Space::none || have == want || asynchronous) return {};
   return fmt::format("variable is not in the state space that the instruction names");

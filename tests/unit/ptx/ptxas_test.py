@@ -4,7 +4,7 @@ For each form: texts of the form (each word of each set at least once), and text
 dropped, added or exchanged and registers of another type. ptxas is asked in batches: lines that it
 names are taken out until the rest assembles. Two lists come out: what we accept and ptxas refuses,
 and, worse, what ptxas accepts and we refuse. Known differences are in ptxas_known.toml with reasons;
-any other difference, and a known one that is gone, fails.
+any other difference fails.
 
 Usage: ptxas_test.py <ptx_check> [op ...]. Exit code 77 where ptxas is absent.
 """
@@ -214,14 +214,9 @@ def main(tool, ops):
                                    ("REFUSED, ptxas accepts", we_refuse, known["refused"])):
         rest = [f for f in found if not any(re.search(p["pattern"], f) for p in patterns)]
         print(f"{title}: {len(found)}, of them not known: {len(rest)}")
-        for line in rest[:2000]:
+        for line in rest[:200]:
             print("  " + line)
         bad += len(rest)
-        if not ops:
-            for p in patterns:
-                if not any(re.search(p["pattern"], f) for f in found):
-                    print(f"  known difference is gone: {p['pattern']}")
-                    bad += 1
     print(f"{len(lines)} instructions compared")
     return 1 if bad else 0
 

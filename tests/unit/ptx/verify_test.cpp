@@ -37,6 +37,10 @@ TEST(Verify, Counts) {
   reject("add.u32 %r1, %r2;", "takes 3 operands, found 2");
   reject("add.u32 %r1, %r2, %r3, %r4;", "takes at most 3 operands, found 4");
   reject("ret %r1;", "at most 0 operands");
+  accept("setp.eq.and.u32 %p1, %r1, %r2, !%p2;");
+  reject("setp.eq.and.u32 %p1, %r1, %r2;", "takes 4 operands, found 3");
+  reject("setp.eq.u32 %p1, %r1, %r2, %p2;", "takes at most 3 operands");
+  accept("bar.cta.sync 0;");
   accept("bar.sync 0;");
   accept("bar.sync 0, 64;");
   accept("bar.red.popc.u32 %r1, 0, %p1;");
@@ -64,6 +68,8 @@ TEST(Verify, Constants) {
   reject("mov.f32 %f1, 0;", "an integer constant");
   accept("mov.b32 %r1, 0f3F800000;");
   accept("mov.f64 %d1, 0f3F800000;");
+  reject("mov.b64 %rd1, 0f3F800000;", "floating-point constant");
+  reject("mov.b16 %h1, 0f3F800000;", "floating-point constant");
 }
 
 TEST(Verify, Vectors) {
@@ -82,6 +88,7 @@ TEST(Verify, Spaces) {
   reject("ld.shared.u32 %r1, [g];", "state space");
   accept("ld.global.u32 %r1, [g+4];");
   accept("ld.param.u32 %r1, [n];");
+  reject("st.param.u32 [n], %r1;", "cannot be stored to");
   reject("ld.global.u32 %r1, [%f1];", "cannot be an address");
 }
 
