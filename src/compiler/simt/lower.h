@@ -196,7 +196,9 @@ class Lowering {
   void lower_cvt(const Inst& inst);
   Value* float_to_int(const Inst& inst, Value* v, ptx::Type to);
   Value* int_to_float(const Inst& inst, Value* v, ptx::Type from, ptx::Type to);
+  Value* step_rounding(Value* exact, Value* bits, Value* back, int mode);
   Value* narrow_directed(Value* wide_value, int mode);
+  Value* half_directed(Value* v, bool bf16, int mode);
   Value* round_to_integral(const Inst& inst, Value* v);
   void lower_mov(const Inst& inst);
   void lower_cvt_packed(const Inst& inst);

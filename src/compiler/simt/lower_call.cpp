@@ -181,10 +181,13 @@ bool Lowering::call_service(const Inst& inst, const ptx::Function& callee) {
     auto* ft = FunctionType::get(b_.getVoidTy(), {p, i32, i64, i64, i32, i64, i64}, false);
     Value* base = thread_linear_base();
     for_each_lane(active(), [&](Value* lane) {
-      b_.CreateCall(ft, runtime(offsetof(Runtime, assertfail)),
+      b_.CreateCall(ft, runtime(offsetof(Runtime, assert_note)),
                     {ctx_, scalar_mode() ? base : b_.CreateAdd(base, lane), arg(0, lane), arg(1, lane), b_.CreateZExtOrTrunc(arg(2, lane), i32), arg(3, lane),
                      arg(4, lane)});
     });
+    // Every failing lane has spoken; now the kernel ends.
+    fault(kernel::Fault::assert_failed, inst.line, scalar_mode() ? nullptr : active(), nullptr);
+    b_.SetInsertPoint(BasicBlock::Create(llvm_, "after.assert", out_));
     return true;
   }
   return false;

@@ -18,39 +18,48 @@ bool half(PType t) { return t == PType::f16 || t == PType::bf16; }
 bool fp(PType t) { return t == PType::f32 || t == PType::f64 || half(t); }
 }  // namespace
 
+/// Moves the nearest result `bits` (an integer vector, value `back`) to where `mode` wants it for the
+/// exact value `exact`: 1 rz, 2 rm, 3 rp, 4 to odd. Steps of one unit; from infinity inwards too.
+Value* Lowering::step_rounding(Value* exact, Value* bits, Value* back, int mode) {
+  llvm::Type* it = bits->getType();
+  const unsigned n = it->getScalarSizeInBits();
+  Value* one = ConstantInt::get(it, 1);
+  Value* sign = ConstantInt::get(it, APInt::getSignMask(n));
+  Value* zero = Constant::getNullValue(it);
+  Value* negative = b_.CreateICmpSLT(bits, zero);
+  Value* up = b_.CreateSelect(negative, b_.CreateSub(bits, one), b_.CreateAdd(bits, one));
+  Value* down = b_.CreateSelect(negative, b_.CreateAdd(bits, one), b_.CreateSub(bits, one));
+  Value* is_zero = b_.CreateICmpEQ(b_.CreateAnd(bits, b_.CreateNot(sign)), zero);
+  up = b_.CreateSelect(is_zero, one, up);
+  down = b_.CreateSelect(is_zero, b_.CreateOr(sign, one), down);
+  Value* above = b_.CreateFCmpOGT(back, exact);
+  Value* below = b_.CreateFCmpOLT(back, exact);
+  Value* positive = b_.CreateFCmpOGT(exact, ConstantFP::get(exact->getType(), 0.0));
+  if (mode == 2) return b_.CreateSelect(above, down, bits);
+  if (mode == 3) return b_.CreateSelect(below, up, bits);
+  Value* cut = b_.CreateSelect(b_.CreateAnd(positive, above), down,
+                               b_.CreateSelect(b_.CreateAnd(b_.CreateNot(positive), below), up, bits));
+  if (mode == 1) return cut;
+  return b_.CreateSelect(b_.CreateOr(above, below), b_.CreateOr(cut, one), cut);
+}
+
 /// double to float: mode 0 nearest, 1 rz, 2 rm, 3 rp, 4 to odd. Exact by comparing back.
 Value* Lowering::narrow_directed(Value* d, int mode) {
-  llvm::Type* dt = d->getType();
-  const bool vecs = dt->isVectorTy();
+  const bool vecs = d->getType()->isVectorTy();
   llvm::Type* ft = vecs ? vec_type(b_.getFloatTy()) : b_.getFloatTy();
   llvm::Type* it = vecs ? vec_type(b_.getInt32Ty()) : static_cast<llvm::Type*>(b_.getInt32Ty());
   Value* f = b_.CreateFPTrunc(d, ft);
   if (mode == 0) return f;
-  Value* back = b_.CreateFPExt(f, dt);
-  Value* u = b_.CreateBitCast(f, it);
-  Value* one = ConstantInt::get(it, 1);
-  Value* negative = b_.CreateICmpSLT(u, Constant::getNullValue(it));
-  // Steps of one unit: away from zero adds, towards zero subtracts (also from infinity).
-  Value* up = b_.CreateSelect(negative, b_.CreateSub(u, one), b_.CreateAdd(u, one));
-  Value* down = b_.CreateSelect(negative, b_.CreateAdd(u, one), b_.CreateSub(u, one));
-  Value* zero_f = b_.CreateICmpEQ(b_.CreateAnd(u, 0x7fffffff), Constant::getNullValue(it));
-  up = b_.CreateSelect(zero_f, one, up);
-  down = b_.CreateSelect(zero_f, ConstantInt::get(it, 0x80000001u), down);
-  Value* above = b_.CreateFCmpOGT(back, d);  // rounded up
-  Value* below = b_.CreateFCmpOLT(back, d);  // rounded down
-  Value* r = u;
-  Value* positive_d = b_.CreateFCmpOGT(d, ConstantFP::get(dt, 0.0));
-  if (mode == 2) r = b_.CreateSelect(above, down, u);
-  else if (mode == 3) r = b_.CreateSelect(below, up, u);
-  else if (mode == 1)
-    r = b_.CreateSelect(b_.CreateAnd(positive_d, above), down, b_.CreateSelect(b_.CreateAnd(b_.CreateNot(positive_d), below), up, u));
-  else {
-    // To odd: truncate, then set the last bit when something was lost.
-    Value* t = b_.CreateSelect(b_.CreateAnd(positive_d, above), down, b_.CreateSelect(b_.CreateAnd(b_.CreateNot(positive_d), below), up, u));
-    Value* inexact = b_.CreateOr(above, below);
-    r = b_.CreateSelect(inexact, b_.CreateOr(t, one), u);
-  }
-  return b_.CreateBitCast(r, ft);
+  Value* back = b_.CreateFPExt(f, d->getType());
+  return b_.CreateBitCast(step_rounding(d, b_.CreateBitCast(f, it), back, mode), ft);
+}
+
+/// float to f16 or bf16 bits with a directed rounding; NaN is canonical.
+Value* Lowering::half_directed(Value* v, bool bf16, int mode) {
+  if (v->getType()->getScalarType()->isDoubleTy()) v = narrow_directed(v, 4);
+  Value* nearest = float_to_half(v, bf16);
+  Value* moved = step_rounding(v, nearest, half_to_float(nearest, bf16), mode);
+  return b_.CreateSelect(b_.CreateFCmpUNO(v, v), nearest, moved);
 }
 
 Value* Lowering::round_to_integral(const Inst& inst, Value* v) {
@@ -89,17 +98,30 @@ Value* Lowering::int_to_float(const Inst& inst, Value* v, PType from, PType to) 
     if (small) return narrow_directed(convert(b_.getDoubleTy()), mode);
   } else {
     // f16 and bf16: 32-bit integers are exact in double.
-    if (small && mode == 0) return float_to_half(convert(b_.getDoubleTy()), to == PType::bf16);
+    if (small) {
+      Value* d = convert(b_.getDoubleTy());
+      return mode ? half_directed(d, to == PType::bf16, mode) : float_to_half(d, to == PType::bf16);
+    }
     fail(inst, "conversion of this integer to half precision is not supported");
     return Constant::getNullValue(ty(b_.getInt16Ty()));
   }
-  // 64-bit integer, directed rounding: the nearest result, stepped where it lies on the wrong side.
-  // Compared exactly as integers through the helper, lane by lane.
+  // 64-bit integers do not fit a double: one lane after the other, in exact halves. Rounding twice in
+  // one direction is rounding once.
   llvm::Type* out = to == PType::f64 ? b_.getDoubleTy() : b_.getFloatTy();
-  auto* ft = FunctionType::get(out, {b_.getInt32Ty(), b_.getInt32Ty(), out, out, out}, false);
-  (void)ft;
-  fail(inst, "directed rounding of a 64-bit integer is not supported");
-  return Constant::getNullValue(ty(out));
+  llvm::Type* i64 = b_.getInt64Ty();
+  auto one = [&](Value* x) -> Value* {
+    // Halves are exact in double; their sum, rounded as asked, is the conversion.
+    Value* high = b_.CreateShl(sg ? b_.CreateAShr(x, 32) : b_.CreateLShr(x, 32), 32);
+    Value* low = b_.CreateAnd(x, ConstantInt::get(i64, 0xffffffffu));
+    Value* h = sg ? b_.CreateSIToFP(high, b_.getDoubleTy()) : b_.CreateUIToFP(high, b_.getDoubleTy());
+    Value* l = b_.CreateUIToFP(low, b_.getDoubleTy());
+    Value* sum = rounded(inst, RoundedOp::add, {h, l});
+    return to == PType::f64 ? sum : narrow_directed(sum, mode);
+  };
+  if (!vecs) return one(v);
+  Value* r = PoisonValue::get(ty(out));
+  for (uint32_t i = 0; i < width(); ++i) r = b_.CreateInsertElement(r, one(b_.CreateExtractElement(v, uint64_t{i})), uint64_t{i});
+  return r;
 }
 
 void Lowering::lower_cvt_packed(const Inst& inst) {
@@ -113,8 +135,7 @@ void Lowering::lower_cvt_packed(const Inst& inst) {
     llvm::Type* i32 = b_.getInt32Ty();
     if (v[0]->getType()->isVectorTy()) i32 = vec_type(i32);
     auto one = [&](Value* x) {
-      if (round_mode(inst) == 1) fail(inst, "packed conversion with .rz is not supported");
-      Value* h = float_to_half(x, bf16);
+      Value* h = round_mode(inst) ? half_directed(x, bf16, round_mode(inst)) : float_to_half(x, bf16);
       if (inst.has(Tok::relu))
         h = b_.CreateSelect(b_.CreateFCmpOLT(x, real(x, 0.0)), Constant::getNullValue(h->getType()), h);
       if (inst.has(Tok::satfinite)) fail(inst, "packed conversion with .satfinite is not supported");
@@ -187,17 +208,8 @@ void Lowering::lower_cvt(const Inst& inst) {
       if (v->getType()->getScalarType()->isDoubleTy()) v = narrow_directed(v, mode);
       return flush(inst, saturate(inst, v));
     }
-    if (mode) {
-      if (to == PType::bf16 && mode == 1 && v->getType()->getScalarType()->isFloatTy()) {
-        Value* nan = b_.CreateFCmpUNO(v, v);
-        Value* u = b_.CreateBitCast(v, ty(b_.getInt32Ty()));
-        Value* cut = b_.CreateTrunc(b_.CreateLShr(u, 16), ty(b_.getInt16Ty()));
-        return b_.CreateSelect(nan, ConstantInt::get(ty(b_.getInt16Ty()), 0x7fff), cut);
-      }
-      fail(inst, "directed rounding to half precision is not supported");
-    }
     if (inst.has(Tok::sat)) v = saturate(inst, v);
-    Value* h = float_to_half(v, to == PType::bf16);
+    Value* h = mode ? half_directed(v, to == PType::bf16, mode) : float_to_half(v, to == PType::bf16);
     if (inst.has(Tok::relu))
       h = b_.CreateSelect(b_.CreateFCmpOLT(v, real(v, 0.0)), Constant::getNullValue(h->getType()), h);
     if (inst.has(Tok::satfinite)) fail(inst, "conversion with .satfinite is not supported");

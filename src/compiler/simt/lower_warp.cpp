@@ -131,6 +131,16 @@ void Lowering::lower_vote(const Inst& inst) {
   Value* lanes = active();
   Value* yes = bits(b_.CreateAnd(lanes, vec(a)));
   Value* here = bits(lanes);
+  if (!transfer_of(inst).uniform()) {
+    // Several groups at once: each lane sees its own members only.
+    Value* member = vec(read(inst.ops[2], PType::u32));
+    Value* y = b_.CreateAnd(splat(yes), member);
+    Value* none = b_.CreateICmpEQ(y, Constant::getNullValue(y->getType()));
+    Value* every = b_.CreateICmpEQ(y, b_.CreateAnd(splat(here), member));
+    if (inst.has(Tok::ballot)) return write(inst.ops[0], Val::vector(y), PType::b32);
+    Value* r = inst.has(Tok::any) ? b_.CreateNot(none) : inst.has(Tok::all) ? every : b_.CreateOr(none, every);
+    return write(inst.ops[0], Val::vector(r), PType::pred);
+  }
   if (inst.has(Tok::ballot)) return write(inst.ops[0], Val::scalar(yes), PType::b32);
   Value* r;
   if (inst.has(Tok::any)) r = b_.CreateICmpNE(yes, b_.getInt32(0));
@@ -146,6 +156,9 @@ void Lowering::lower_match(const Inst& inst) {
   Value* lanes = active();
   Value* here = bits(lanes);
   llvm::Type* i32v = vec_type(b_.getInt32Ty());
+  Val member = read(inst.ops[2], PType::u32);
+  if (!member.uniform() && inst.has(Tok::all))
+    return fail(inst, "match.all with member masks that differ by lane is not supported");
   if (inst.has(Tok::all)) {
     Value* first = b_.CreateIntrinsic(Intrinsic::cttz, {b_.getInt32Ty()}, {here, b_.getFalse()});
     Value* same = b_.CreateICmpEQ(v, splat(b_.CreateExtractElement(v, first)));
@@ -162,7 +175,9 @@ void Lowering::lower_match(const Inst& inst) {
     Value* at = b_.CreateInBoundsGEP(b_.getInt32Ty(), result, b_.getInt32(i));
     b_.CreateStore(bits(same), at);
   }
-  write(inst.ops[0], Val::vector(b_.CreateLoad(i32v, result)), PType::b32);
+  Value* r = b_.CreateLoad(i32v, result);
+  if (!member.uniform()) r = b_.CreateAnd(r, vec(member));
+  write(inst.ops[0], Val::vector(r), PType::b32);
 }
 
 void Lowering::lower_redux(const Inst& inst) {
@@ -171,9 +186,36 @@ void Lowering::lower_redux(const Inst& inst) {
   if (ptx::is_float(t)) return fail(inst, "redux.sync of floating-point values is not supported");
   const bool sg = ptx::is_signed(t);
   Value* v = vec(read(inst.ops[1], t));
+  const bool groups = !transfer_of(inst).uniform();
   auto reduce = [&](Intrinsic::ID id, uint64_t identity) {
-    Value* x = b_.CreateSelect(active(), v, splat_const(b_.getInt32Ty(), static_cast<int64_t>(static_cast<int32_t>(identity))));
-    write(inst.ops[0], Val::scalar(b_.CreateIntrinsic(id, {x->getType()}, {x})), t);
+    auto over = [&](Value* lanes) -> Value* {
+      Value* x = b_.CreateSelect(lanes, v, splat_const(b_.getInt32Ty(), static_cast<int64_t>(static_cast<int32_t>(identity))));
+      return b_.CreateIntrinsic(id, {x->getType()}, {x});
+    };
+    if (!groups) return write(inst.ops[0], Val::scalar(over(active())), t);
+    // One group of lanes after the other, by the first lane not served yet.
+    Value* lanes = active();
+    Value* members = spill(read(inst.ops[2], PType::u32), b_.getInt32Ty());
+    AllocaInst* result = entry_alloca(vec_type(b_.getInt32Ty()), "redux");
+    AllocaInst* left = entry_alloca(b_.getInt32Ty(), "left");
+    b_.CreateStore(bits(lanes), left);
+    BasicBlock* loop = BasicBlock::Create(llvm_, "group", out_);
+    BasicBlock* after = BasicBlock::Create(llvm_, "groups.done", out_);
+    b_.CreateBr(loop);
+    b_.SetInsertPoint(loop);
+    Value* rest = b_.CreateLoad(b_.getInt32Ty(), left);
+    Value* lane = b_.CreateIntrinsic(Intrinsic::cttz, {b_.getInt32Ty()}, {rest, b_.getFalse()});
+    Value* group = b_.CreateAnd(load_lane(members, b_.getInt32Ty(), b_.CreateAnd(lane, 31)), bits(lanes));
+    Value* mask = mask_of_bits(group);
+    Value* old = b_.CreateLoad(result->getAllocatedType(), result);
+    b_.CreateStore(b_.CreateSelect(mask, splat(over(mask)), old), result);
+    // A lane always serves itself, whatever mask it names: the loop ends.
+    Value* served = b_.CreateOr(group, b_.CreateShl(b_.getInt32(1), b_.CreateAnd(lane, 31)));
+    Value* next = b_.CreateAnd(rest, b_.CreateNot(served));
+    b_.CreateStore(next, left);
+    b_.CreateCondBr(b_.CreateICmpNE(next, b_.getInt32(0)), loop, after);
+    b_.SetInsertPoint(after);
+    write(inst.ops[0], Val::vector(b_.CreateLoad(result->getAllocatedType(), result)), t);
   };
   if (inst.has(Tok::add)) return reduce(Intrinsic::vector_reduce_add, 0);
   if (inst.has(Tok::and_)) return reduce(Intrinsic::vector_reduce_and, 0xffffffff);
@@ -351,11 +393,11 @@ bool Lowering::lower_warp(const Inst& inst) {
     case Op::elect: {
       if (scalar_mode()) return fail(inst, "elect.sync is not supported under the lane strategy"), true;
       check_member(inst, inst.ops.back());
-      Value* here = bits(active());
-      Value* leader = b_.CreateIntrinsic(Intrinsic::cttz, {b_.getInt32Ty()}, {here, b_.getFalse()});
-      Value* mine = b_.CreateICmpEQ(lane_ids(), splat(leader));
+      Value* here = b_.CreateAnd(splat(bits(active())), vec(read(inst.ops.back(), PType::u32)));
+      Value* leader = b_.CreateIntrinsic(Intrinsic::cttz, {here->getType()}, {here, b_.getFalse()});
+      Value* mine = b_.CreateICmpEQ(lane_ids(), leader);
       if (inst.ops[0].kind == Operand::Kind::pair) {
-        write(inst.ops[0].elems[0], Val::vector(splat(leader)), PType::b32);
+        write(inst.ops[0].elems[0], Val::vector(leader), PType::b32);
         write(inst.ops[0].elems[1], Val::vector(mine), PType::pred);
       } else {
         fail(inst, "elect.sync needs a destination pair");

@@ -473,16 +473,22 @@ struct Eval {
 
   Shape warp_op() const {
     switch (inst.op) {
-      case Op::vote:
       case Op::activemask:
-      case Op::redux:
         return Shape::make_uniform();
+      case Op::vote:
+      case Op::redux: {
+        // Lanes with different member masks form groups, each with a result of its own.
+        Shape member = op(2);
+        return member.kind == Shape::Kind::undef || member.uniform() ? Shape::make_uniform()
+                                                                     : Shape::make_varying();
+      }
       case Op::shfl: {
         // idx mode from one lane of a whole warp is a broadcast.
         Shape lane = op(2), clamp = op(3);
         int64_t c;
         bool whole = constant_value(clamp, c) && c == 31;
-        if (inst.has(Tok::idx) && whole && lane.uniform()) return Shape::make_uniform();
+        if (inst.has(Tok::idx) && whole && lane.uniform() && op(4).uniform())
+          return Shape::make_uniform();
         return Shape::make_varying();
       }
       default:

@@ -92,14 +92,47 @@ class SpinFinder {
     return want;
   }
 
-  bool spins(const Region& region, const Loop& loop, uint32_t& line) const {
-    Bits want = deciding(region, loop);
+  /// Registers whose value may differ between iterations. What is computed in the loop from values
+  /// that do not change (a constant moved to a register, say) does not change either.
+  Bits varying_in(const Loop& loop) const {
     Bits changed(graph_.registers);
+    std::vector<uint32_t> count(graph_.registers, 0);
     std::vector<Index> uses, defs;
     each(loop, [&](const Instruction& inst) {
       uses_and_defs(graph_, inst, uses, defs);
-      for (Index d : defs) changed.add(d);
+      for (Index d : defs) changed.add(d), ++count[d];
     });
+    for (bool again = true; again;) {
+      again = false;
+      each(loop, [&](const Instruction& inst) {
+        switch (inst.op) {
+          case Op::ld:
+          case Op::atom:
+          case Op::call:
+          case Op::shfl:
+          case Op::vote:
+          case Op::match:
+          case Op::redux:
+          case Op::mbarrier:
+            return;
+          default:
+            break;
+        }
+        uses_and_defs(graph_, inst, uses, defs);
+        if (defs.size() != 1 || count[defs[0]] != 1 || !changed.has(defs[0])) return;
+        for (Index u : uses)
+          if (changed.has(u)) return;
+        changed.remove(defs[0]);
+        again = true;
+      });
+    }
+    return changed;
+  }
+
+  bool spins(const Region& region, const Loop& loop, uint32_t& line) const {
+    Bits want = deciding(region, loop);
+    Bits changed = varying_in(loop);
+    std::vector<Index> uses, defs;
     bool spin = false;
     each(loop, [&](const Instruction& inst) {
       if (inst.op == Op::nanosleep) spin = true, line = inst.line;
