@@ -44,7 +44,11 @@ CONSTANTS = {"size": "16", "n": "0", "lut": "31", "a": "7"}
 class Generator:
     def __init__(self, model):
         self.model = model
-        self.random = random.Random(20130)
+        self.random = random.Random()
+
+    def begin(self, form):
+        """Seeds by the form, so that an edit of another row changes nothing here."""
+        self.random.seed(form.ptx + str(form.slots))
 
     def register(self, type_name, operand, number):
         row = self.model.types[type_name]
@@ -191,6 +195,7 @@ def main(tool, ops):
             continue
         if ops and form.row.name not in ops:
             continue
+        generator.begin(form)
         legal = generator.texts(form)
         lines += legal
         for text in legal[:12]:
