@@ -186,7 +186,7 @@ void copy_in(Object& object) {
 
 /// Index of the entry function, checked to lie in a code section.
 Result<uint32_t> find_entry(const Object& object) {
-  for (uint32_t i = 0; i < object.symbols.size(); ++i) {
+  for (uint32_t i = 1; i < object.symbols.size(); ++i) {  // symbol 0 means "none"
     const Symbol& symbol = object.symbols[i];
     if (symbol.name != entry_symbol || symbol.raw.st_shndx == SHN_UNDEF) continue;
     if (symbol.raw.st_shndx >= object.sections.size() ||
