@@ -48,9 +48,12 @@ struct Operand {
   bool imm_is_f64 = false;
   uint8_t component = 0;
   SReg sreg{};
-  SymbolKind symbol_kind = SymbolKind::none;  ///< symbol, or address with a symbol base
+  /// Of a symbol, or of an address with a symbol base. `param` counts the function's parameters first,
+  /// then its return parameters: index params.size() + i is returns[i].
+  SymbolKind symbol_kind = SymbolKind::none;
   Index index = no_index;  ///< register, label, or symbol index; address: base register if symbol_kind none
   int64_t bits = 0;        ///< immediate, or byte offset of symbol/address
+  /// vector and pair: the parts. address: what follows the base, as in [texture, {x, y}].
   std::vector<Operand> elems;
 };
 
@@ -108,7 +111,7 @@ struct Variable {
   uint8_t vector = 1;
   uint32_t align = 1;
   uint64_t bytes = 0;              ///< 0: extern array without a size (dynamic shared memory)
-  std::vector<uint8_t> init;       ///< empty: zeros
+  std::vector<uint8_t> init;       ///< the first bytes; zeros after them up to `bytes`
   std::vector<Reloc> relocs;
   bool managed = false;            ///< .attribute(.managed)
   uint32_t line = 0;
