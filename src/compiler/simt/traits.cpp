@@ -72,7 +72,8 @@ class SpinFinder {
     loop.nodes.each([&](size_t n) {
       const Node& node = graph_.nodes[n];
       bool leaves = node.leave == Leave::cond_ret;
-      for (NodeId s : region.succ[n]) leaves |= !loop.nodes.has(s);
+      // Back edges count: two loops may share one header (a retry inside a counted loop).
+      for (NodeId s : region.succ[n]) leaves |= !loop.nodes.has(s) || s == loop.header;
       if (const Instruction* last = graph_.last(node); leaves && last && last->guard != ptx::no_index)
         want.add(last->guard);
     });

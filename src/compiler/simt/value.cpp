@@ -261,9 +261,13 @@ Value* Lowering::bits(Value* mask) {
   return width() == 32 ? v : b_.CreateZExt(v, int_type(32));
 }
 
+/// By testing each lane's bit, not by a bitcast of the integer: LLVM 19's combiner never ends on
+/// logic of <8 x i1> values that come out of integer bitcasts (xor of two, and not of one of them).
 Value* Lowering::mask_of_bits(Value* i32) {
-  Value* v = width() == 32 ? i32 : b_.CreateTrunc(i32, int_type(width()));
-  return b_.CreateBitCast(v, vec_type(int_type(1)));
+  Offsets o;
+  for (uint32_t i = 0; i < width(); ++i) o.push_back(static_cast<int64_t>(static_cast<int32_t>(1u << i)));
+  Value* bit = b_.CreateAnd(splat(i32), offsets_vector(o, b_.getInt32Ty()));
+  return b_.CreateICmpNE(bit, Constant::getNullValue(bit->getType()));
 }
 
 Value* Lowering::any(Value* mask) {
