@@ -99,6 +99,8 @@ def execute(program: dict, exe: Path, options, shim: Path | None, extra: dict, t
             command = [str(limen), "run", *command]
     if options.strategy:
         env["LIMEN_STRATEGY"] = options.strategy
+    for made, _ in open_judge.OVERRIDES.get(open_judge.key(program), {}).get("files", []):
+        (exe.parent / made).unlink(missing_ok=True)
     record_file = exe.parent / f"records.{tag}"
     record_file.unlink(missing_ok=True)
     if shim:
@@ -154,7 +156,8 @@ def record_program(program: dict, exe: Path, options, shim: Path) -> dict:
         "seconds": round(first.seconds, 2),
         "check": judged, "control_check": control_judged,
         "needs_checksum": not control_judged,
-        "control_differs": not open_judge.memory_verdict(program, result, control.records)[0],
+        "control_differs": not open_judge.memory_verdict(program, result, control.records,
+                                                           exe.parent)[0],
         "output_tail": first.output[-600:] if judged else "",
         "control_tail": control.output[-300:],
     })
@@ -168,7 +171,7 @@ def judge_program(program: dict, exe: Path, options, shim: Path, reference: dict
     reason = open_judge.judge_output(program, run)
     checksum = "none recorded"
     if known:
-        good, checksum = open_judge.memory_verdict(program, known, run.records)
+        good, checksum = open_judge.memory_verdict(program, known, run.records, exe.parent)
         if not reason and known.get("needs_checksum") and not good:
             reason = f"memory differs from the H200's: {checksum}"
     elif not reason and program["check"]["mode"] != "hard":
