@@ -12,7 +12,7 @@
 namespace limen::ptx {
 namespace {
 
-constexpr uint16_t max_scope_depth = 256;
+constexpr uint16_t max_scope_depth = 64;
 constexpr uint64_t max_range = uint64_t{1} << 32;
 
 bool ends_block(const Instruction& i) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <charconv>
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 
@@ -12,6 +13,7 @@ namespace limen::ptx {
 namespace {
 
 constexpr int max_expression_depth = 64;
+constexpr std::ptrdiff_t max_column = 1000;
 
 int hex_value(char c) {
   if (c >= '0' && c <= '9') return c - '0';
@@ -364,8 +366,9 @@ std::string Cursor::token_here() {
 }
 
 uint32_t Cursor::column() const {
+  // Bounded, since declarations note their column: a module on one line must not cost quadratic time.
   const char* p = at_;
-  while (p > begin_ && p[-1] != '\n') --p;
+  while (p > begin_ && p[-1] != '\n' && at_ - p < max_column) --p;
   return static_cast<uint32_t>(at_ - p) + 1;
 }
 

@@ -79,6 +79,7 @@ class Cursor {
   const char* at() const { return at_; }
   const char* end() const { return end_; }
   uint32_t line() const { return line_; }
+  /// 1-based; further right than 1000 it says 1001.
   uint32_t column() const;
   size_t offset() const { return static_cast<size_t>(at_ - begin_); }
   void move_to(const char* at, uint32_t line) {

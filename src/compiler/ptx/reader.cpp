@@ -162,6 +162,19 @@ bool Reader::params(std::vector<Param>& out, bool is_entry) {
   return expect(')');
 }
 
+/// Makes room in the initial bytes; all variables of the module share one limit.
+bool Reader::reserve(Init& init, uint64_t bytes) {
+  std::vector<uint8_t>& data = init.v.init;
+  if (data.size() >= bytes) return true;
+  const uint64_t more = bytes - data.size();
+  if (more > max_initialised_bytes - initialised_bytes_)
+    return fail(fmt::format("the module's initialisers take more than {} bytes",
+                            max_initialised_bytes));
+  initialised_bytes_ += more;
+  data.resize(bytes);
+  return true;
+}
+
 bool Reader::write_number(Init& init, uint64_t offset, const Number& number) {
   const Type t = init.d.type;
   const size_t size = size_of(t);
@@ -184,9 +197,8 @@ bool Reader::write_number(Init& init, uint64_t offset, const Number& number) {
     if (size == 4 && number.kind == Number::Kind::f64)
       bits = std::bit_cast<uint32_t>(static_cast<float>(std::bit_cast<double>(bits)));
   }
-  std::vector<uint8_t>& bytes = init.v.init;
-  if (bytes.size() < offset + size) bytes.resize(offset + size);
-  std::memcpy(bytes.data() + offset, &bits, std::min<size_t>(size, 8));
+  if (!reserve(init, offset + size)) return false;
+  std::memcpy(init.v.init.data() + offset, &bits, std::min<size_t>(size, 8));
   return true;
 }
 
@@ -219,16 +231,13 @@ bool Reader::write_symbol(Init& init, uint64_t offset, uint8_t shift) {
     if (n.kind != Number::Kind::integer) return fail("offset must be an integer");
     reloc.addend = static_cast<int64_t>(n.bits);
   }
-  std::vector<uint8_t>& bytes = init.v.init;
-  if (bytes.size() < offset + reloc.bytes) bytes.resize(offset + reloc.bytes);
+  if (!reserve(init, offset + reloc.bytes)) return false;
   init.v.relocs.push_back(reloc);
   init.pending.push_back({init.variable, init.v.relocs.size() - 1, symbol, line, column});
   return true;
 }
 
 bool Reader::scalar(Init& init, uint64_t offset) {
-  if (offset + size_of(init.d.type) > max_initialised_bytes)
-    return fail(fmt::format("initialiser reaches past {} bytes", max_initialised_bytes));
   const char c = cur_.peek();
   if (is_char(c, char_name_start)) {
     const char* start = cur_.at();

@@ -82,10 +82,12 @@ class Reader {
   };
   bool aggregate(Init& init, size_t level, uint64_t base, uint64_t limit, uint64_t& used);
   bool scalar(Init& init, uint64_t offset);
+  bool reserve(Init& init, uint64_t bytes);
   bool write_number(Init& init, uint64_t offset, const Number& number);
   bool write_symbol(Init& init, uint64_t offset, uint8_t shift);
 
   std::unique_ptr<Error> error_;
+  uint64_t initialised_bytes_ = 0;
 };
 
 }  // namespace limen::ptx

@@ -229,6 +229,14 @@ TEST(Body, HostileNestingIsAnError) {
   EXPECT_TRUE(contains(kernel_error(many + "};"), "too many elements"));
 }
 
+TEST(Body, OneLongLineIsReadInLinearTime) {
+  std::string line = ".reg .b32 first";
+  for (int i = 0; i < 200000; ++i) line.append(", x").append(std::to_string(i));
+  line += ";";
+  for (int i = 0; i < 100000; ++i) line.append("L").append(std::to_string(i)).append(":");
+  EXPECT_EQ(kernel_error(line), "");
+}
+
 TEST(Body, ParsingTwiceIsOnce) {
   auto k = parse_kernel("ret;");
   const Index index = k.module->function_index.at("k");

@@ -130,7 +130,7 @@ TEST(Module, AbsurdSizesAreErrors) {
   EXPECT_TRUE(contains(module_error(".global .b8 a[1152921504606846976];"), "between 0 and"));
   EXPECT_TRUE(contains(module_error(".global .b8 a[70368744177664][2];"), "larger than"));
   EXPECT_TRUE(contains(module_error(".global .b8 a[4294967296][4294967296];"), "larger than"));
-  EXPECT_TRUE(contains(module_error(".global .b8 a[2][1073741824] = {{1}, {2}};"), "reaches past"));
+  EXPECT_TRUE(contains(module_error(".global .b8 a[2][1073741824] = {{1}, {2}};"), "take more than"));
   EXPECT_TRUE(contains(module_error(".global .align 3 .b8 a[4];"), "power of two"));
   EXPECT_TRUE(contains(module_error(".entry k(.param .b8 a[65536]) { }"), "larger than"));
   EXPECT_TRUE(contains(module_error(".file 1000000 \"a\""), "too large"));
