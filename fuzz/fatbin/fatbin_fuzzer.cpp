@@ -1,5 +1,5 @@
-// Fuzzes everything that reads an image: of known extent, behind a pointer, and inside an ELF file. An
-// input passes if each call ends in a value or an error of a documented code.
+// Fuzzes everything that reads an image: of known extent, behind a pointer, and inside an ELF file.
+// An input passes if each call ends in a value or an error of a documented code.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -18,10 +18,12 @@ void require(bool good) {
 void use(const fatbin::Image& image) {
   for (const fatbin::Entry& entry : image.entries()) {
     auto payload = image.payload(entry);
-    require(payload.ok() || payload.code() == Code::invalid_image || payload.code() == Code::not_supported);
+    require(payload.ok() || payload.code() == Code::invalid_image ||
+            payload.code() == Code::not_supported);
     auto text = image.ptx_text(entry);
-    require(text.ok() ? payload.ok() && text->size() <= payload->size() && text->find('\0') == text->npos
-                      : !text.error().what.empty());
+    require(text.ok()
+                ? payload.ok() && text->size() <= payload->size() && text->find('\0') == text->npos
+                : !text.error().what.empty());
   }
   require(!fatbin::describe_architectures(image).empty());
   for (uint32_t sm : {75u, 120u}) {

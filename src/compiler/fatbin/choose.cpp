@@ -81,14 +81,16 @@ Result<Choice> choose_ptx(const Image& image, uint32_t sm) {
     std::vector<Entry> own;
     for (const Entry& entry : entries)
       if (entry.container == container) own.push_back(entry);
-    if (container != 0) choice.left_out.push_back(fmt::format("part {}: {}", container, describe(own)));
+    if (container != 0)
+      choice.left_out.push_back(fmt::format("part {}: {}", container, describe(own)));
   }
   if (choice.entries.empty())
-    return Error{Code::no_binary_for_gpu,
-                 fmt::format("no PTX that runs on sm_{}: the image holds {}", sm,
-                             describe_architectures(image)),
-                 "build the program with -gencode arch=compute_75,code=compute_75 or another PTX target "
-                 "this device accepts"};
+    return Error{
+        Code::no_binary_for_gpu,
+        fmt::format("no PTX that runs on sm_{}: the image holds {}", sm,
+                    describe_architectures(image)),
+        "build the program with -gencode arch=compute_75,code=compute_75 or another PTX target "
+        "this device accepts"};
   return choice;
 }
 

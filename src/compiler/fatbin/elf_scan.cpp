@@ -42,7 +42,8 @@ Result<uint64_t> add_fatbin(const std::shared_ptr<const Bytes>& bytes, uint64_t 
   auto image = parser.parse(at, bytes->size() - at);
   if (!image) {
     Error error = image.error();
-    error.what = fmt::format("section {} at file offset {:#x}: {}", section, file_offset, error.what);
+    error.what =
+        fmt::format("section {} at file offset {:#x}: {}", section, file_offset, error.what);
     return error;
   }
   found.push_back({section, file_offset, std::move(*image)});
@@ -58,8 +59,8 @@ Result<void> scan_section(const std::shared_ptr<const Bytes>& section, uint64_t 
       continue;
     }
     if (magic != fatbin_magic)
-      return bad_image("section {} holds {:#x} at file offset {:#x}, expected a fat binary ({:#x})", name,
-                       magic, file_offset + at, fatbin_magic);
+      return bad_image("section {} holds {:#x} at file offset {:#x}, expected a fat binary ({:#x})",
+                       name, magic, file_offset + at, fatbin_magic);
     LIMEN_TRY(uint64_t next, add_fatbin(section, at, file_offset + at, name, found));
     at = (next + fatbin_alignment - 1) & ~uint64_t{fatbin_alignment - 1};
   }
@@ -105,13 +106,15 @@ Result<std::vector<Found>> scan_elf_bytes(const Bytes& file) {
     if (section.sh_type == SHT_NOBITS || names.sh_offset > file.size()) continue;
     uint64_t at = names.sh_offset + section.sh_name;
     std::string name;
-    for (; at < file.size() && file[at] && name.size() < 64; ++at) name += static_cast<char>(file[at]);
+    for (; at < file.size() && file[at] && name.size() < 64; ++at)
+      name += static_cast<char>(file[at]);
     if (name != ".nv_fatbin" && name != "__nv_relfatbin") continue;
     if (section.sh_offset > file.size() || section.sh_size > file.size() - section.sh_offset)
       return bad_image("section {} has {} bytes at {:#x}, outside the file of {} bytes", name,
                        section.sh_size, section.sh_offset, file.size());
     auto begin = file.begin() + static_cast<ptrdiff_t>(section.sh_offset);
-    auto bytes = std::make_shared<const Bytes>(begin, begin + static_cast<ptrdiff_t>(section.sh_size));
+    auto bytes =
+        std::make_shared<const Bytes>(begin, begin + static_cast<ptrdiff_t>(section.sh_size));
     LIMEN_CHECK(scan_section(bytes, section.sh_offset, name, found));
   }
   return found;

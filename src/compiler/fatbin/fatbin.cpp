@@ -74,32 +74,38 @@ std::string header_text(const std::string& header, uint64_t at, uint64_t bytes) 
 
 std::string options_text(const std::string& header, uint32_t block_at) {
   uint32_t block[2];
-  if (block_at == 0 || block_at > header.size() || header.size() - block_at < sizeof block) return {};
+  if (block_at == 0 || block_at > header.size() || header.size() - block_at < sizeof block)
+    return {};
   std::memcpy(block, header.data() + block_at, sizeof block);
   return header_text(header, block[0], block[1]);
 }
 
 Kind kind_of(uint16_t number) {
   switch (number) {
-    case 1: return Kind::ptx;
-    case 2: return Kind::cubin;
-    case 8: return Kind::lto;
-    default: return Kind::other;
+    case 1:
+      return Kind::ptx;
+    case 2:
+      return Kind::cubin;
+    case 8:
+      return Kind::lto;
+    default:
+      return Kind::other;
   }
 }
 
 Result<void> set_sizes(Entry& entry, const EntryHeader& raw, uint64_t at) {
   bool lz4 = raw.flags & flag_lz4, zstd = raw.flags & flag_zstd;
   if (lz4 && zstd)
-    return bad_image("entry at offset {} is flagged as lz4 and as zstd (flags {:#x})", at, raw.flags);
+    return bad_image("entry at offset {} is flagged as lz4 and as zstd (flags {:#x})", at,
+                     raw.flags);
   if (raw.compressed_bytes == 0 && !lz4 && !zstd) {
     entry.stored_bytes = entry.size_bytes = raw.payload_bytes;
     return {};
   }
   entry.compression = lz4 ? Compression::lz4 : zstd ? Compression::zstd : Compression::unknown;
   if (raw.compressed_bytes == 0 || raw.compressed_bytes > raw.payload_bytes)
-    return bad_image("entry at offset {} has {} compressed bytes, expected 1 to its payload of {}", at,
-                     raw.compressed_bytes, raw.payload_bytes);
+    return bad_image("entry at offset {} has {} compressed bytes, expected 1 to its payload of {}",
+                     at, raw.compressed_bytes, raw.payload_bytes);
   entry.stored_bytes = raw.compressed_bytes;
   entry.size_bytes = raw.uncompressed_bytes;
   return {};
@@ -114,7 +120,8 @@ Result<Image> ImageParser::parse(uint64_t base, uint64_t limit) {
   size_t have = image_.source_->read_some(base, &magic, std::min<uint64_t>(sizeof magic, limit));
   if (have == 0) {
     if (limit == 0) return bad_image("image is empty, expected PTX text, a fat binary or a cubin");
-    return bad_image("memory at {:#x} cannot be read, expected PTX text, a fat binary or a cubin", base);
+    return bad_image("memory at {:#x} cannot be read, expected PTX text, a fat binary or a cubin",
+                     base);
   }
   Result<void> done;
   if (have == 4 && magic == wrapper_magic) {
@@ -136,8 +143,8 @@ Result<Image> ImageParser::parse(uint64_t base, uint64_t limit) {
 Result<void> ImageParser::parse_wrapper(uint64_t base) {
   const Source& source = *image_.source_;
   if (!source.is_process())
-    return bad_image("a fat binary wrapper at offset {}: its pointers mean nothing outside its process",
-                     base);
+    return bad_image(
+        "a fat binary wrapper at offset {}: its pointers mean nothing outside its process", base);
   Wrapper wrapper{};
   // Version 1 may end after `data` as far as anybody has promised; aux is read only for version 2.
   if (!source.read(base, &wrapper, 16))
@@ -177,8 +184,8 @@ Result<void> ImageParser::parse_fatbin(uint64_t base, uint64_t limit) {
                      header.header_bytes, sizeof header);
   if (limit == unknown_extent) limit = UINT64_MAX - base;
   if (header.header_bytes > limit || header.entries_bytes > limit - header.header_bytes)
-    return bad_image("fat binary at {:#x} states {} bytes of entries, but only {} bytes are there", base,
-                     header.entries_bytes, limit);
+    return bad_image("fat binary at {:#x} states {} bytes of entries, but only {} bytes are there",
+                     base, header.entries_bytes, limit);
   image_.bases_.push_back(base);
   uint64_t end = header.header_bytes + header.entries_bytes;
   for (uint64_t offset = header.header_bytes; offset < end;) {
@@ -191,14 +198,16 @@ Result<void> ImageParser::parse_fatbin(uint64_t base, uint64_t limit) {
 Result<uint64_t> ImageParser::parse_entry(uint64_t base, uint64_t offset, uint64_t end) {
   EntryHeader raw{};
   if (end - offset < sizeof raw || !image_.source_->read(base + offset, &raw, sizeof raw))
-    return bad_image("entry at offset {} is cut off, expected a header of {} bytes", offset, sizeof raw);
+    return bad_image("entry at offset {} is cut off, expected a header of {} bytes", offset,
+                     sizeof raw);
   if (raw.version != entry_version)
     return bad_image("entry at offset {} has version {:#x}, expected {:#x}", offset, raw.version,
                      entry_version);
   if (raw.header_bytes < sizeof raw || raw.header_bytes > max_entry_header ||
       raw.header_bytes > end - offset)
     return bad_image("entry at offset {} has a header of {} bytes, expected {} to {}", offset,
-                     raw.header_bytes, sizeof raw, std::min<uint64_t>(max_entry_header, end - offset));
+                     raw.header_bytes, sizeof raw,
+                     std::min<uint64_t>(max_entry_header, end - offset));
   if (raw.payload_bytes > end - offset - raw.header_bytes)
     return bad_image("entry at offset {} has a payload of {} bytes, but only {} are left", offset,
                      raw.payload_bytes, end - offset - raw.header_bytes);
@@ -249,10 +258,10 @@ Result<void> ImageParser::parse_cubin(uint64_t base, uint64_t limit) {
   bool good = reach(header.e_shoff, uint64_t{header.e_shnum} * sizeof(Elf64_Shdr)) &&
               reach(header.e_phoff, uint64_t{header.e_phnum} * header.e_phentsize);
   if (!good || (header.e_shnum != 0 && header.e_shentsize != sizeof(Elf64_Shdr)))
-    return bad_image("cubin has its {} section headers of {} bytes at offset {}, expected {} bytes each "
-                     "below offset {}",
-                     header.e_shnum, header.e_shentsize, header.e_shoff, sizeof(Elf64_Shdr),
-                     max_payload_bytes);
+    return bad_image(
+        "cubin has its {} section headers of {} bytes at offset {}, expected {} bytes each "
+        "below offset {}",
+        header.e_shnum, header.e_shentsize, header.e_shoff, sizeof(Elf64_Shdr), max_payload_bytes);
   for (uint64_t i = 0; i < header.e_shnum; ++i) {
     Elf64_Shdr section{};
     uint64_t at = header.e_shoff + i * sizeof section;
@@ -267,7 +276,8 @@ Result<void> ImageParser::parse_cubin(uint64_t base, uint64_t limit) {
   entry.kind = Kind::cubin;
   entry.kind_number = 2;
   // ABI version 8 (sm_100's toolkits on) moved the number to the second byte.
-  entry.sm = header.e_ident[EI_ABIVERSION] >= 8 ? header.e_flags >> 8 & 0xff : header.e_flags & 0xff;
+  entry.sm =
+      header.e_ident[EI_ABIVERSION] >= 8 ? header.e_flags >> 8 & 0xff : header.e_flags & 0xff;
   entry.relocatable = header.e_type == ET_REL;
   entry.stored_bytes = entry.size_bytes = end;
   image_.bases_.push_back(base);
@@ -283,9 +293,10 @@ Result<void> ImageParser::parse_text(uint64_t base, uint64_t limit) {
   if (!looks_like_ptx(std::string_view(text).substr(0, text.find('\0')))) {
     uint32_t word = 0;
     std::memcpy(&word, text.data(), std::min(text.size(), sizeof word));
-    return bad_image("image begins with {:#010x}, expected PTX text, a fat binary ({:#x}) or a cubin "
-                     "({:#x})",
-                     word, fatbin_magic, elf_magic);
+    return bad_image(
+        "image begins with {:#010x}, expected PTX text, a fat binary ({:#x}) or a cubin "
+        "({:#x})",
+        word, fatbin_magic, elf_magic);
   }
   Entry entry;
   entry.kind = Kind::ptx;
@@ -320,8 +331,8 @@ Result<std::string> Image::payload(const Entry& entry) const {
                              entry.sm, entry.flags),
                  "build the program with --compress-mode=default or --no-compress"};
   if (entry.stored_bytes > max_payload_bytes)
-    return bad_image("entry for sm_{} has {} bytes, expected at most {}", entry.sm, entry.stored_bytes,
-                     max_payload_bytes);
+    return bad_image("entry for sm_{} has {} bytes, expected at most {}", entry.sm,
+                     entry.stored_bytes, max_payload_bytes);
   // Read in steps: an entry of pointers' memory may state more than is really mapped.
   constexpr uint64_t step_bytes = uint64_t{16} << 20;
   std::string stored;
@@ -334,9 +345,12 @@ Result<std::string> Image::payload(const Entry& entry) const {
                        entry.stored_bytes);
   }
   switch (entry.compression) {
-    case Compression::lz4: return decompress_lz4(stored, entry.size_bytes);
-    case Compression::zstd: return decompress_zstd(stored, entry.size_bytes);
-    default: return stored;
+    case Compression::lz4:
+      return decompress_lz4(stored, entry.size_bytes);
+    case Compression::zstd:
+      return decompress_zstd(stored, entry.size_bytes);
+    default:
+      return stored;
   }
 }
 
@@ -360,13 +374,15 @@ Result<Image> parse_memory(const void* data, size_t size_bytes) {
 
 Result<Image> parse_bytes(std::shared_ptr<const std::vector<uint8_t>> bytes, size_t offset) {
   uint64_t size = bytes->size();
-  if (offset > size) return bad_image("image offset {} lies behind the end of {} bytes", offset, size);
+  if (offset > size)
+    return bad_image("image offset {} lies behind the end of {} bytes", offset, size);
   return ImageParser(owned_memory(std::move(bytes))).parse(offset, size - offset);
 }
 
 Result<Image> parse_pointer(const void* code) {
   if (code == nullptr)
-    return Error{Code::invalid_value, "image pointer is null", "pass PTX text, a fat binary or a cubin"};
+    return Error{Code::invalid_value, "image pointer is null",
+                 "pass PTX text, a fat binary or a cubin"};
   return ImageParser(process_memory()).parse(reinterpret_cast<uint64_t>(code), unknown_extent);
 }
 

@@ -1,11 +1,13 @@
-// Finds .version and .target at the head of PTX text, past comments. Tolerant by design: whatever it
-// does not understand is left to the PTX parser, which has line and column to complain with.
+// Finds .version and .target at the head of PTX text, past comments. Tolerant by design: whatever
+// it does not understand is left to the PTX parser, which has line and column to complain with.
 #include "compiler/fatbin/ptx_head.h"
 
 namespace limen::fatbin {
 namespace {
 
-bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\v' || c == '\f'; }
+bool is_space(char c) {
+  return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\v' || c == '\f';
+}
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /// Text without white space and comments at its begin.

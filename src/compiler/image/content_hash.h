@@ -1,5 +1,5 @@
-// BLAKE2b with a 128-bit result (RFC 7693). A cryptographic hash rather than a fast one: two kernels
-// with one key would be a silent wrong answer, and hashing a megabyte of PTX takes about a
+// BLAKE2b with a 128-bit result (RFC 7693). A cryptographic hash rather than a fast one: two
+// kernels with one key would be a silent wrong answer, and hashing a megabyte of PTX takes about a
 // millisecond. Private to this room; image.h has the public form.
 #pragma once
 #include <array>

@@ -1,10 +1,10 @@
 // The GDB JIT interface: the debugger puts a breakpoint on __jit_debug_register_code and reads the
-// list behind __jit_debug_descriptor, both found by name, so these two symbols are exported although
-// everything else is hidden. Each entry is a copy of the object with its sections' addresses filled
-// in; the debugger applies the relocations of debug information itself.
-// The perf map is text: begin, size, name of each function, in hexadecimal.
-// Lock: registry_mutex guards list and file. Never fails loudly: a debugging aid must not stop a run.
-// source: GDB manual, "JIT Compilation Interface"; linux tools/perf/Documentation/jit-interface.txt.
+// list behind __jit_debug_descriptor, both found by name, so these two symbols are exported
+// although everything else is hidden. Each entry is a copy of the object with its sections'
+// addresses filled in; the debugger applies the relocations of debug information itself. The perf
+// map is text: begin, size, name of each function, in hexadecimal. Lock: registry_mutex guards list
+// and file. Never fails loudly: a debugging aid must not stop a run. source: GDB manual, "JIT
+// Compilation Interface"; linux tools/perf/Documentation/jit-interface.txt.
 #include "compiler/image/debug.h"
 
 #include <fcntl.h>
@@ -33,8 +33,8 @@ struct jit_descriptor {
 
 // Protected: exported for the debugger, yet never taken from another library of the process (LLVM
 // defines the same names).
-__attribute__((visibility("protected"), used)) jit_descriptor __jit_debug_descriptor = {1, 0, nullptr,
-                                                                                       nullptr};
+__attribute__((visibility("protected"), used)) jit_descriptor __jit_debug_descriptor = {
+    1, 0, nullptr, nullptr};
 
 __attribute__((visibility("protected"), used, noinline)) void __jit_debug_register_code() {
   asm volatile("" ::: "memory");  // keeps calls and body apart from the optimiser
@@ -70,8 +70,10 @@ struct GdbEntry {
   }
   ~GdbEntry() {
     std::lock_guard lock(registry_mutex());
-    if (entry.prev_entry) entry.prev_entry->next_entry = entry.next_entry;
-    else __jit_debug_descriptor.first_entry = entry.next_entry;
+    if (entry.prev_entry)
+      entry.prev_entry->next_entry = entry.next_entry;
+    else
+      __jit_debug_descriptor.first_entry = entry.next_entry;
     if (entry.next_entry) entry.next_entry->prev_entry = entry.prev_entry;
     tell(2);
   }
@@ -101,7 +103,8 @@ std::vector<char> with_addresses(const Object& object) {
 void write_perf_map(const Object& object) {
   std::string lines;
   for (const Symbol& symbol : object.symbols) {
-    if (ELF64_ST_TYPE(symbol.raw.st_info) != STT_FUNC || symbol.raw.st_shndx >= object.sections.size())
+    if (ELF64_ST_TYPE(symbol.raw.st_info) != STT_FUNC ||
+        symbol.raw.st_shndx >= object.sections.size())
       continue;
     const Section& section = object.sections[symbol.raw.st_shndx];
     if (section.place != Place::code) continue;

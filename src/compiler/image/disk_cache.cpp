@@ -1,11 +1,10 @@
-// The disk cache of compiled kernels: one file a key, DIR/HH/REST.kernel with HHREST = content_hash of
-// the key. Readers trust nothing: magic, sizes, the full key and a checksum of everything must agree,
-// else the entry counts as absent and the next store replaces it.
-// Writers fill a temporary file and rename it, so that a reader of another process sees a whole entry
-// or none. There are no locks between processes: two that compile the same kernel both store it.
-// Code is executed from here, so only files of our own user that nobody else may write are read.
-// Invariant: no failure of the file system is more than a cache miss. Threads: any.
-// Design page: docs/design/jit_cache.md.
+// The disk cache of compiled kernels: one file a key, DIR/HH/REST.kernel with HHREST = content_hash
+// of the key. Readers trust nothing: magic, sizes, the full key and a checksum of everything must
+// agree, else the entry counts as absent and the next store replaces it. Writers fill a temporary
+// file and rename it, so that a reader of another process sees a whole entry or none. There are no
+// locks between processes: two that compile the same kernel both store it. Code is executed from
+// here, so only files of our own user that nobody else may write are read. Invariant: no failure of
+// the file system is more than a cache miss. Threads: any. Design page: docs/design/jit_cache.md.
 #include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -160,9 +159,8 @@ std::optional<CacheEntry> unpack(const std::string& key, const std::string& file
 }
 
 bool is_hex(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-  });
+  return std::all_of(text.begin(), text.end(),
+                     [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
 }
 
 struct Kept {
@@ -211,7 +209,8 @@ void evict(const std::string& directory, uint64_t max_bytes) {
   for (const Kept& one : kept) total += one.bytes;
   if (total <= max_bytes) return;
   std::sort(kept.begin(), kept.end(), [](const Kept& a, const Kept& b) {
-    return std::make_pair(a.used.tv_sec, a.used.tv_nsec) < std::make_pair(b.used.tv_sec, b.used.tv_nsec);
+    return std::make_pair(a.used.tv_sec, a.used.tv_nsec) <
+           std::make_pair(b.used.tv_sec, b.used.tv_nsec);
   });
   for (const Kept& one : kept) {
     if (total <= max_bytes / 4 * 3) break;
@@ -219,8 +218,8 @@ void evict(const std::string& directory, uint64_t max_bytes) {
   }
 }
 
-/// Looking through the whole cache is rare: when this process has stored an eighth of the bound since
-/// its last look, and for one key in sixteen, so that many short processes bound it as well.
+/// Looking through the whole cache is rare: when this process has stored an eighth of the bound
+/// since its last look, and for one key in sixteen, so that many short processes bound it as well.
 bool is_time_to_evict(const std::string& path, uint64_t stored_bytes, uint64_t max_bytes) {
   static std::atomic<uint64_t> since_last{0};
   char digit = path[path.size() - entry_suffix.size() - 1];
@@ -238,7 +237,8 @@ DiskCache::DiskCache(std::string directory, uint64_t max_bytes)
 
 std::optional<CacheEntry> DiskCache::find(const std::string& key) const {
   if (directory_.empty() || max_bytes_ == 0) return {};
-  File file(open(locate(directory_, key).path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  File file(
+      open(locate(directory_, key).path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   struct stat info{};
   if (!file || fstat(file.fd(), &info) != 0) return {};
   if (!S_ISREG(info.st_mode) || info.st_uid != geteuid() || (info.st_mode & (S_IWGRP | S_IWOTH)) ||

@@ -1,6 +1,6 @@
 // memcpy, memmove and memset for generated code. They are copied into the object's own code range
-// instead of reaching libc through stubs: a wild pointer then faults inside the kernel's code, where
-// the engine's fault handler claims it, and an object depends on nothing outside itself.
+// instead of reaching libc through stubs: a wild pointer then faults inside the kernel's code,
+// where the engine's fault handler claims it, and an object depends on nothing outside itself.
 // Invariant: the code refers to no address outside itself and keeps no state; the stack stays as it
 // is. Only SSE2, with the registers that the System V ABI gives a callee.
 #include "compiler/image/helpers.h"

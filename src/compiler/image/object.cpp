@@ -4,7 +4,8 @@
 // Deliberately not done: .eh_frame is not registered. No exception passes through kernels, and each
 // registration slows down every exception the host program throws (libgcc keeps a locked list).
 // Debuggers get the table through debug.cpp.
-// Invariant: the object may be damaged (it comes from a cache file); nothing in it is used unchecked.
+// Invariant: the object may be damaged (it comes from a cache file); nothing in it is used
+// unchecked.
 #include "compiler/image/object.h"
 
 #include <sys/mman.h>
@@ -20,7 +21,8 @@ namespace limen::image {
 namespace {
 
 constexpr std::string_view entry_symbol = "limen_kernel";
-constexpr uint64_t max_section_bytes = uint64_t{1} << 28;  // far above any kernel; bounds damaged .bss
+constexpr uint64_t max_section_bytes = uint64_t{1}
+                                       << 28;  // far above any kernel; bounds damaged .bss
 constexpr uint64_t helper_alignment = 16;
 
 bool is_named(std::string_view name, std::string_view base) {
@@ -35,7 +37,9 @@ T read_at(const Object& object, uint64_t at) {
   return value;
 }
 
-bool inside(uint64_t at, uint64_t bytes, uint64_t whole) { return at <= whole && bytes <= whole - at; }
+bool inside(uint64_t at, uint64_t bytes, uint64_t whole) {
+  return at <= whole && bytes <= whole - at;
+}
 
 /// A NUL-terminated name in a string table section; empty where it leaves the table.
 std::string_view name_at(const Object& object, const Elf64_Shdr& table, uint64_t at) {
@@ -70,10 +74,12 @@ Result<Place> place_of(const Object& object, const Section& section) {
   std::string_view n = section.name;
   if (n == ".eh_frame" || is_named(n, ".note")) return Place::none;
   Place place = Place::none;
-  if (is_named(n, ".text") || is_named(n, ".ltext")) place = Place::code;
+  if (is_named(n, ".text") || is_named(n, ".ltext"))
+    place = Place::code;
   else if (is_named(n, ".rodata") || is_named(n, ".lrodata") || is_named(n, ".data.rel.ro"))
     place = Place::constant;
-  else if (is_named(n, ".data") || is_named(n, ".ldata") || is_named(n, ".bss") || is_named(n, ".lbss"))
+  else if (is_named(n, ".data") || is_named(n, ".ldata") || is_named(n, ".bss") ||
+           is_named(n, ".lbss"))
     place = Place::data;
   bool executable = h.sh_flags & SHF_EXECINSTR;
   bool odd = h.sh_flags & (SHF_TLS | SHF_COMPRESSED) || executable != (place == Place::code) ||
@@ -87,7 +93,8 @@ Result<Place> place_of(const Object& object, const Section& section) {
     return object.bad("section {} is aligned to {} bytes, expected a power of two up to {}", n,
                       alignment, page_size());
   if (h.sh_size > max_section_bytes)
-    return object.bad("section {} has {} bytes, expected at most {}", n, h.sh_size, max_section_bytes);
+    return object.bad("section {} has {} bytes, expected at most {}", n, h.sh_size,
+                      max_section_bytes);
   return place;
 }
 
@@ -98,8 +105,8 @@ Result<void> parse_sections(Object& object, const Elf64_Ehdr& header) {
     const Elf64_Shdr& h = section.header;
     if (h.sh_type != SHT_NOBITS && h.sh_type != SHT_NULL &&
         !inside(h.sh_offset, h.sh_size, object.file_bytes))
-      return object.bad("section {} has {} bytes at {:#x}, outside {} bytes", i, h.sh_size, h.sh_offset,
-                        object.file_bytes);
+      return object.bad("section {} has {} bytes at {:#x}, outside {} bytes", i, h.sh_size,
+                        h.sh_offset, object.file_bytes);
     object.sections.push_back(section);
   }
   if (header.e_shstrndx >= object.sections.size() ||
@@ -175,7 +182,8 @@ void lay_out(Object& object) {
 
 void copy_in(Object& object) {
   for (const Section& section : object.sections)
-    if (section.place != Place::none && section.header.sh_type != SHT_NOBITS && section.header.sh_size)
+    if (section.place != Place::none && section.header.sh_type != SHT_NOBITS &&
+        section.header.sh_size)
       std::memcpy(object.block.data() + section.offset, object.file + section.header.sh_offset,
                   section.header.sh_size);
   for (const auto& [name, offset] : object.helpers) {
@@ -201,7 +209,10 @@ Result<uint32_t> find_entry(const Object& object) {
 class LoadedCode final : public Code {
  public:
   LoadedCode(Block block, size_t code_bytes, uint64_t entry, DebugRegistration debug)
-      : block_(std::move(block)), code_bytes_(code_bytes), entry_(entry), debug_(std::move(debug)) {}
+      : block_(std::move(block)),
+        code_bytes_(code_bytes),
+        entry_(entry),
+        debug_(std::move(debug)) {}
   const void* entry() const override { return reinterpret_cast<const void*>(entry_); }
   const void* begin() const override { return block_.data(); }
   const void* end() const override { return block_.data() + code_bytes_; }
@@ -221,7 +232,8 @@ Result<void> parse_object(Object& object) {
   return parse_symbols(object);
 }
 
-Result<std::shared_ptr<Code>> load_object(const std::vector<uint8_t>& bytes, const std::string& name) {
+Result<std::shared_ptr<Code>> load_object(const std::vector<uint8_t>& bytes,
+                                          const std::string& name) {
   Object object;
   object.file = bytes.data();
   object.file_bytes = bytes.size();
@@ -238,8 +250,8 @@ Result<std::shared_ptr<Code>> load_object(const std::vector<uint8_t>& bytes, con
   LIMEN_CHECK(object.block.protect(object.constant_begin, object.data_begin - object.constant_begin,
                                    PROT_READ));
   DebugRegistration debug = register_debug(object);
-  return std::shared_ptr<Code>(std::make_shared<LoadedCode>(std::move(object.block), object.code_end,
-                                                            entry_address, std::move(debug)));
+  return std::shared_ptr<Code>(std::make_shared<LoadedCode>(
+      std::move(object.block), object.code_end, entry_address, std::move(debug)));
 }
 
 }  // namespace limen::image

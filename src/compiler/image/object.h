@@ -35,23 +35,25 @@ struct Symbol {
 struct Object {
   const uint8_t* file = nullptr;
   uint64_t file_bytes = 0;
-  std::string kernel;                     ///< for messages
+  std::string kernel;  ///< for messages
   std::vector<Section> sections;
   std::vector<Symbol> symbols;
   std::map<std::string_view, uint64_t> helpers;  ///< used external function -> offset in the block
-  std::map<uint32_t, uint64_t> got;              ///< symbol index -> offset of its slot in the block
-  uint64_t got_begin = 0;                        ///< offset in the block
+  std::map<uint32_t, uint64_t> got;  ///< symbol index -> offset of its slot in the block
+  uint64_t got_begin = 0;            ///< offset in the block
   uint64_t code_end = 0, constant_begin = 0, constant_end = 0, data_begin = 0, block_bytes = 0;
   Block block;
 
-  uint64_t address(uint64_t offset) const { return reinterpret_cast<uint64_t>(block.data()) + offset; }
+  uint64_t address(uint64_t offset) const {
+    return reinterpret_cast<uint64_t>(block.data()) + offset;
+  }
 
   template <typename... Args>
   Error bad(fmt::format_string<Args...> text, Args&&... args) const {
-    return Error{limen::Code::invalid_image,
-                 fmt::format("object of {}: {}", kernel,
-                             fmt::format(text, std::forward<Args>(args)...)),
-                 {}};
+    return Error{
+        limen::Code::invalid_image,
+        fmt::format("object of {}: {}", kernel, fmt::format(text, std::forward<Args>(args)...)),
+        {}};
   }
 };
 

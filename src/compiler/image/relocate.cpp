@@ -12,10 +12,12 @@
 namespace limen::image {
 namespace {
 
-constexpr uint32_t rel_gotpcrelx = 41, rel_rex_gotpcrelx = 42;  // newer than Debian 12's oldest elf.h
+constexpr uint32_t rel_gotpcrelx = 41,
+                   rel_rex_gotpcrelx = 42;  // newer than Debian 12's oldest elf.h
 constexpr std::string_view got_symbol = "_GLOBAL_OFFSET_TABLE_";
 
-/// What a relocation computes: (symbol or its slot or the table) + addend - (nothing, place, table).
+/// What a relocation computes: (symbol or its slot or the table) + addend - (nothing, place,
+/// table).
 enum class Base : uint8_t { symbol, slot, slot_offset, table };
 enum class Minus : uint8_t { nothing, place, table };
 enum class Field : uint8_t { bits64, signed32, unsigned32 };
@@ -53,7 +55,9 @@ const Rule* find_rule(uint32_t type) {
   return nullptr;
 }
 
-bool needs_slot(const Rule& rule) { return rule.base == Base::slot || rule.base == Base::slot_offset; }
+bool needs_slot(const Rule& rule) {
+  return rule.base == Base::slot || rule.base == Base::slot_offset;
+}
 
 /// Calls visit(target section, relocation, rule) for each relocation of a loaded section.
 template <typename Visit>
@@ -62,7 +66,8 @@ Result<void> for_each_relocation(const Object& object, Visit visit) {
     const Elf64_Shdr& h = table.header;
     if (h.sh_type != SHT_RELA && h.sh_type != SHT_REL) continue;
     if (h.sh_info >= object.sections.size())
-      return object.bad("{} belongs to section {} of {}", table.name, h.sh_info, object.sections.size());
+      return object.bad("{} belongs to section {} of {}", table.name, h.sh_info,
+                        object.sections.size());
     const Section& target = object.sections[h.sh_info];
     if (target.place == Place::none) continue;  // debug information and .eh_frame
     if (h.sh_type == SHT_REL || h.sh_entsize != sizeof(Elf64_Rela))
@@ -81,11 +86,11 @@ Result<void> for_each_relocation(const Object& object, Visit visit) {
                           rela.r_offset);
       uint64_t width = rule->field == Field::bits64 ? 8 : 4;
       if (rela.r_offset > target.header.sh_size || width > target.header.sh_size - rela.r_offset)
-        return object.bad("{} at {}+{:#x} lies outside the section's {} bytes", rule->name, target.name,
-                          rela.r_offset, target.header.sh_size);
+        return object.bad("{} at {}+{:#x} lies outside the section's {} bytes", rule->name,
+                          target.name, rela.r_offset, target.header.sh_size);
       if (ELF64_R_SYM(rela.r_info) >= object.symbols.size())
-        return object.bad("{} at {}+{:#x} names symbol {} of {}", rule->name, target.name, rela.r_offset,
-                          ELF64_R_SYM(rela.r_info), object.symbols.size());
+        return object.bad("{} at {}+{:#x} names symbol {} of {}", rule->name, target.name,
+                          rela.r_offset, ELF64_R_SYM(rela.r_info), object.symbols.size());
       LIMEN_CHECK(visit(target, rela, *rule));
     }
   }
@@ -100,20 +105,21 @@ std::string symbol_name(const Object& object, uint32_t index) {
   return fmt::format("#{}", index);
 }
 
-Result<void> write_field(Object& object, const Section& target, const Elf64_Rela& rela, const Rule& rule,
-                         uint64_t value) {
+Result<void> write_field(Object& object, const Section& target, const Elf64_Rela& rela,
+                         const Rule& rule, uint64_t value) {
   uint8_t* to = object.block.data() + target.offset + rela.r_offset;
   if (rule.field == Field::bits64) {
     std::memcpy(to, &value, sizeof value);
     return {};
   }
-  bool fits = rule.field == Field::unsigned32
-                  ? value <= UINT32_MAX
-                  : static_cast<int64_t>(value) == static_cast<int32_t>(static_cast<uint32_t>(value));
+  bool fits =
+      rule.field == Field::unsigned32
+          ? value <= UINT32_MAX
+          : static_cast<int64_t>(value) == static_cast<int32_t>(static_cast<uint32_t>(value));
   if (!fits) {
-    Error error = object.bad("{} at {}+{:#x} against {}: {:#x} does not fit 32 bits", rule.name,
-                             target.name, rela.r_offset,
-                             symbol_name(object, ELF64_R_SYM(rela.r_info)), value);
+    Error error =
+        object.bad("{} at {}+{:#x} against {}: {:#x} does not fit 32 bits", rule.name, target.name,
+                   rela.r_offset, symbol_name(object, ELF64_R_SYM(rela.r_info)), value);
     error.remedy = "compile position-independent code (-fPIC)";
     return error;
   }
@@ -135,19 +141,21 @@ Result<uint64_t> symbol_address(const Object& object, uint32_t index) {
     if (symbol.name == got_symbol) return object.address(object.got_begin);
     auto helper = object.helpers.find(symbol.name);
     if (helper != object.helpers.end()) return object.address(helper->second);
-    return object.bad("external symbol {} is not one of {}", symbol_name(object, index), helper_names());
+    return object.bad("external symbol {} is not one of {}", symbol_name(object, index),
+                      helper_names());
   }
   if (raw.st_shndx == SHN_ABS) return uint64_t{raw.st_value};
   if (raw.st_shndx >= object.sections.size())
-    return object.bad("symbol {} lies in section {:#x} of {}", symbol_name(object, index), raw.st_shndx,
-                      object.sections.size());
+    return object.bad("symbol {} lies in section {:#x} of {}", symbol_name(object, index),
+                      raw.st_shndx, object.sections.size());
   const Section& section = object.sections[raw.st_shndx];
   if (section.place == Place::none)
-    return object.bad("symbol {} lies in section {}, which is not loaded", symbol_name(object, index),
-                      section.name);
+    return object.bad("symbol {} lies in section {}, which is not loaded",
+                      symbol_name(object, index), section.name);
   if (raw.st_value > section.header.sh_size)
-    return object.bad("symbol {} lies at {:#x} of {}, which has {} bytes", symbol_name(object, index),
-                      raw.st_value, section.name, section.header.sh_size);
+    return object.bad("symbol {} lies at {:#x} of {}, which has {} bytes",
+                      symbol_name(object, index), raw.st_value, section.name,
+                      section.header.sh_size);
   return object.address(section.offset + raw.st_value);
 }
 

@@ -1,8 +1,8 @@
 // The slab: reserved once (PROT_NONE, no swap accounted), further slabs only when it is full. Free
-// pages are kept as a sorted map of runs that merge with their neighbours; first fit from the bottom
-// keeps the code dense.
-// Freed pages are mapped anew over themselves: one call drops the memory and the permissions.
-// Lock: State::mutex, held for the map only and for no system call but the reservation's.
+// pages are kept as a sorted map of runs that merge with their neighbours; first fit from the
+// bottom keeps the code dense. Freed pages are mapped anew over themselves: one call drops the
+// memory and the permissions. Lock: State::mutex, held for the map only and for no system call but
+// the reservation's.
 #include "compiler/image/slab.h"
 
 #include <fmt/format.h>
@@ -19,7 +19,8 @@ namespace limen::image {
 namespace {
 
 // 1 GiB holds tens of thousands of kernels; smaller ones serve under `ulimit -v`.
-constexpr size_t slab_sizes[] = {size_t{1} << 30, size_t{1} << 28, size_t{1} << 26, size_t{1} << 24};
+constexpr size_t slab_sizes[] = {size_t{1} << 30, size_t{1} << 28, size_t{1} << 26,
+                                 size_t{1} << 24};
 constexpr size_t max_block_bytes = size_t{1} << 29;
 
 struct State {
@@ -102,8 +103,8 @@ Block& Block::operator=(Block&& other) noexcept {
 
 Block::~Block() {
   if (data_ == nullptr) return;
-  void* fresh = mmap(data_, size_, PROT_NONE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  void* fresh =
+      mmap(data_, size_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
   if (fresh == MAP_FAILED) return;  // out of mappings: the pages stay taken, which is safe
   State& s = state();
   std::lock_guard lock(s.mutex);
@@ -124,8 +125,10 @@ Result<void> Block::protect(size_t offset, size_t bytes, int protection) {
 Result<Block> take_block(size_t bytes) {
   const size_t page = page_size();
   if (bytes == 0 || bytes > max_block_bytes)
-    return Error{limen::Code::out_of_memory,
-                 fmt::format("generated code of {} bytes, expected 1 to {}", bytes, max_block_bytes), {}};
+    return Error{
+        limen::Code::out_of_memory,
+        fmt::format("generated code of {} bytes, expected 1 to {}", bytes, max_block_bytes),
+        {}};
   bytes = (bytes + page - 1) & ~(page - 1);
   uintptr_t at = 0;
   State& s = state();
@@ -143,7 +146,8 @@ Result<Block> take_block(size_t bytes) {
   block.size_ = bytes;
   if (mprotect(block.data_, bytes, PROT_READ | PROT_WRITE) != 0)
     return Error{limen::Code::out_of_memory,
-                 fmt::format("{} bytes for generated code: {}", bytes, std::strerror(errno)), {}};
+                 fmt::format("{} bytes for generated code: {}", bytes, std::strerror(errno)),
+                 {}};
   return block;
 }
 

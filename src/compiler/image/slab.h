@@ -1,6 +1,7 @@
-// Address space for generated code: one reserved stretch, handed out by the page, so that everything
-// of one object lies within reach of 32-bit relative addresses and unloading gives memory back.
-// Private to this room. Invariant: pages outside live blocks are PROT_NONE and hold no memory.
+// Address space for generated code: one reserved stretch, handed out by the page, so that
+// everything of one object lies within reach of 32-bit relative addresses and unloading gives
+// memory back. Private to this room. Invariant: pages outside live blocks are PROT_NONE and hold no
+// memory.
 #pragma once
 #include <cstddef>
 #include <cstdint>

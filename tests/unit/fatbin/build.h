@@ -1,5 +1,5 @@
-// Builds fat binaries by hand, field by field, from driver-independent knowledge of the format, so that
-// tests need no compiler and can set each field wrong.
+// Builds fat binaries by hand, field by field, from driver-independent knowledge of the format, so
+// that tests need no compiler and can set each field wrong.
 #pragma once
 #include <lz4.h>
 #include <zstd.h>
@@ -54,15 +54,17 @@ inline std::string entry(const EntrySpec& spec) {
   size_t padded = (stored.size() + 7) / 8 * 8;
   put<uint16_t>(header, 0, spec.kind);
   put<uint16_t>(header, 2, spec.version);
-  put<uint64_t>(header, 8, spec.payload_bytes < 0 ? padded : static_cast<uint64_t>(spec.payload_bytes));
+  put<uint64_t>(header, 8,
+                spec.payload_bytes < 0 ? padded : static_cast<uint64_t>(spec.payload_bytes));
   put<uint16_t>(header, 24, 0);
   put<uint16_t>(header, 26, 8);
   put<uint32_t>(header, 28, spec.sm);
   uint64_t flags = spec.flags;
   if (spec.method != EntrySpec::raw) {
     put<uint32_t>(header, 16, static_cast<uint32_t>(stored.size()));
-    put<uint64_t>(header, 56, spec.uncompressed_bytes < 0 ? spec.payload.size()
-                                                          : static_cast<uint64_t>(spec.uncompressed_bytes));
+    put<uint64_t>(header, 56,
+                  spec.uncompressed_bytes < 0 ? spec.payload.size()
+                                              : static_cast<uint64_t>(spec.uncompressed_bytes));
     flags |= spec.method == EntrySpec::lz4 ? 0x2000 : 0x8000;
   }
   put<uint64_t>(header, 40, flags);
@@ -98,7 +100,8 @@ inline std::string fatbin(const std::vector<EntrySpec>& entries) {
 }
 
 /// The smallest file that passes for a cubin: an ELF header without sections.
-inline std::string cubin(uint32_t flags = 0x6005004, uint8_t abi_version = 8, uint16_t machine = 190) {
+inline std::string cubin(uint32_t flags = 0x6005004, uint8_t abi_version = 8,
+                         uint16_t machine = 190) {
   std::string elf(64, '\0');
   std::memcpy(elf.data(), "\177ELF\2\1\1\x41", 8);
   put<uint8_t>(elf, 8, abi_version);

@@ -1,5 +1,5 @@
-// Damaged fat binaries: with any bytes changed, parsing and decompressing end in a value or an error.
-// The seed is in the message; the fuzzer (fuzz/fatbin) goes on from here.
+// Damaged fat binaries: with any bytes changed, parsing and decompressing end in a value or an
+// error. The seed is in the message; the fuzzer (fuzz/fatbin) goes on from here.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -27,7 +27,10 @@ TEST(Damage, ChangedBytes) {
   std::string text = test::ptx();
   for (int i = 0; i < 20; ++i) text += "// more text, so that there is something to compress\n";
   const std::string good = test::fatbin({
-      {.payload = text, .method = test::EntrySpec::lz4, .name = "a.cu", .options = "--compile-only"},
+      {.payload = text,
+       .method = test::EntrySpec::lz4,
+       .name = "a.cu",
+       .options = "--compile-only"},
       {.kind = 2, .payload = test::cubin()},
       {.payload = text, .method = test::EntrySpec::zstd},
       {.payload = text},

@@ -1,7 +1,7 @@
-// Real fat binaries: nvcc builds shared libraries without a CUDA runtime, in every compression mode and
-// for several sets of targets. This program exports the runtime's registration functions, so opening
-// such a library hands us the very pointer that the runtime would pass to cuLibraryLoadData.
-// Skipped where nvcc is not installed.
+// Real fat binaries: nvcc builds shared libraries without a CUDA runtime, in every compression mode
+// and for several sets of targets. This program exports the runtime's registration functions, so
+// opening such a library hands us the very pointer that the runtime would pass to
+// cuLibraryLoadData. Skipped where nvcc is not installed.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -50,7 +50,8 @@ void launch_second(int* p) { second<<<1, 32>>>(p); }
 class Nvcc : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (std::system("command -v nvcc >/dev/null 2>&1") != 0) GTEST_SKIP() << "nvcc is not installed";
+    if (std::system("command -v nvcc >/dev/null 2>&1") != 0)
+      GTEST_SKIP() << "nvcc is not installed";
     char name[] = "/tmp/limen-fatbin-test-XXXXXX";
     folder_ = mkdtemp(name);
     std::ofstream(folder_ + "/first.cu") << first_source;
@@ -61,8 +62,9 @@ class Nvcc : public ::testing::Test {
   }
 
   void run(const std::string& command) {
-    ASSERT_EQ(std::system(("cd '" + folder_ + "' && { " + command + "; } >log 2>&1 || { cat log; exit 1; }")
-                              .c_str()),
+    ASSERT_EQ(std::system(
+                  ("cd '" + folder_ + "' && { " + command + "; } >log 2>&1 || { cat log; exit 1; }")
+                      .c_str()),
               0)
         << command;
   }
@@ -75,11 +77,12 @@ class Nvcc : public ::testing::Test {
     if (options.find("-rdc=true") == std::string::npos)
       run(shared + pic + options + " " + sources + " -o " + library_);
     else
-      run("rm -f *.o && nvcc -c" + pic + options + " " + sources + " && nvcc -dlink" + pic + options +
-          " -o linked.o *.o && " + shared + " *.o -lcudadevrt -o " + library_);
+      run("rm -f *.o && nvcc -c" + pic + options + " " + sources + " && nvcc -dlink" + pic +
+          options + " -o linked.o *.o && " + shared + " *.o -lcudadevrt -o " + library_);
     if (HasFatalFailure()) return;
     registered.clear();
-    void* handle = dlopen(library_.c_str(), RTLD_LAZY | RTLD_LOCAL);  // stays open: images borrow from it
+    void* handle =
+        dlopen(library_.c_str(), RTLD_LAZY | RTLD_LOCAL);  // stays open: images borrow from it
     ASSERT_NE(handle, nullptr) << dlerror();
     ASSERT_FALSE(registered.empty());
   }
@@ -174,7 +177,8 @@ TEST_F(Nvcc, TargetSets) {
       EXPECT_EQ(describe_architectures(image), c.words);
     }
     if (c.target) {
-      EXPECT_NE(chosen_text(image).find(std::string(".target ") + c.target + "\n"), std::string::npos);
+      EXPECT_NE(chosen_text(image).find(std::string(".target ") + c.target + "\n"),
+                std::string::npos);
     } else {
       EXPECT_EQ(choose_ptx(image, 120).code(), Code::no_binary_for_gpu);
     }
@@ -199,7 +203,8 @@ TEST_F(Nvcc, DebugAndLineInfo) {
 }
 
 TEST_F(Nvcc, SeparateCompilation) {
-  for (const char* options : {"-rdc=true", "-rdc=true --compress-mode=speed", "-rdc=true --no-compress"}) {
+  for (const char* options :
+       {"-rdc=true", "-rdc=true --compress-mode=speed", "-rdc=true --no-compress"}) {
     SCOPED_TRACE(options);
     build(options, "first.cu second.cu");
     if (HasFatalFailure()) return;
@@ -229,7 +234,8 @@ TEST_F(Nvcc, SeparateCompilation) {
   auto none = choose_ptx(registered_image(), 120);
   ASSERT_FALSE(none.ok());
   EXPECT_EQ(none.code(), Code::no_binary_for_gpu);
-  EXPECT_NE(none.error().what.find("sm_80 machine code, no PTX"), std::string::npos) << none.error().what;
+  EXPECT_NE(none.error().what.find("sm_80 machine code, no PTX"), std::string::npos)
+      << none.error().what;
 }
 
 TEST_F(Nvcc, ScanFindsWhatIsRegistered) {
@@ -265,7 +271,9 @@ TEST_F(Nvcc, BareOutputs) {
                               "-ptx -arch=sm_90", "-fatbin", "-dc -fatbin"}) {
     SCOPED_TRACE(options);
     std::string out = folder_ + "/out";
-    ASSERT_EQ(std::system(("cd '" + folder_ + "' && nvcc " + options + " first.cu -o " + out).c_str()), 0);
+    ASSERT_EQ(
+        std::system(("cd '" + folder_ + "' && nvcc " + options + " first.cu -o " + out).c_str()),
+        0);
     std::ifstream in(out, std::ios::binary);
     std::string bytes{std::istreambuf_iterator<char>(in), {}};
     auto image = parse_memory(bytes.data(), bytes.size());

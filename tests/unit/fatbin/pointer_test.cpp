@@ -1,5 +1,5 @@
-// Pointers as a program passes them: wrappers of both versions, text and cubins of unknown extent, and
-// memory that is not there. Nothing may crash.
+// Pointers as a program passes them: wrappers of both versions, text and cubins of unknown extent,
+// and memory that is not there. Nothing may crash.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
@@ -51,8 +51,8 @@ TEST(Pointer, WrapperVersion1) {
 
 TEST(Pointer, WrapperVersion2) {
   std::string linked = fatbin({{.kind = 2, .sm = 75, .payload = test::cubin()}});
-  std::string a = fatbin({{.kind = 2, .payload = test::cubin()},
-                          {.payload = ptx(), .options = "--compile-only"}});
+  std::string a = fatbin(
+      {{.kind = 2, .payload = test::cubin()}, {.payload = ptx(), .options = "--compile-only"}});
   std::string b = fatbin({{.payload = ptx("7.0", "sm_70"), .method = test::EntrySpec::zstd}});
   const void* parts[] = {a.data(), b.data(), nullptr};
   Wrapper wrapper{.version = 2, .data = linked.data(), .aux = parts};
@@ -104,8 +104,8 @@ TEST(Pointer, EverythingMayEndAtUnreadableMemory) {
 }
 
 TEST(Pointer, CutOffMemoryIsAnError) {
-  for (const std::string& bytes :
-       {fatbin({{.payload = ptx(), .name = "name.cu"}}), test::cubin(), ptx() + '\0', std::string(".")})
+  for (const std::string& bytes : {fatbin({{.payload = ptx(), .name = "name.cu"}}), test::cubin(),
+                                   ptx() + '\0', std::string(".")})
     for (size_t size = 1; size < bytes.size(); ++size) {
       AtEnd memory(bytes.substr(0, size));
       auto image = parse_pointer(memory.get());
@@ -121,8 +121,9 @@ TEST(Pointer, CutOffMemoryIsAnError) {
 
 TEST(Pointer, WildPointers) {
   EXPECT_EQ(parse_pointer(nullptr).code(), Code::invalid_value);
-  for (uint64_t address : {uint64_t{1}, uint64_t{8}, uint64_t{0xdeadbeef}, uint64_t{0x7fffffffffff},
-                           uint64_t{0x800000000000}, uint64_t{0xffff800000000000}, UINT64_MAX - 3, UINT64_MAX}) {
+  for (uint64_t address :
+       {uint64_t{1}, uint64_t{8}, uint64_t{0xdeadbeef}, uint64_t{0x7fffffffffff},
+        uint64_t{0x800000000000}, uint64_t{0xffff800000000000}, UINT64_MAX - 3, UINT64_MAX}) {
     auto image = parse_pointer(reinterpret_cast<const void*>(address));
     ASSERT_FALSE(image.ok()) << address;
     EXPECT_EQ(image.code(), Code::invalid_image);
@@ -154,7 +155,8 @@ TEST(Pointer, PipesReadWhatTheSystemCallReads) {
     EXPECT_EQ(got, std::string(10000, 'x'));
     got.resize(20000);
     EXPECT_FALSE((*reader)->read(reinterpret_cast<uint64_t>(memory.get()), got.data(), 10001));
-    EXPECT_EQ((*reader)->read_some(reinterpret_cast<uint64_t>(memory.get()), got.data(), 20000), 10000u);
+    EXPECT_EQ((*reader)->read_some(reinterpret_cast<uint64_t>(memory.get()), got.data(), 20000),
+              10000u);
     EXPECT_EQ((*reader)->read_some(UINT64_MAX - 2, got.data(), 20000), 0u);
   }
 }

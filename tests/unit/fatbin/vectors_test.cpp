@@ -50,8 +50,12 @@ TEST(Vectors, EveryFieldIsRead) {
   std::string bytes = fatbin({
       {.kind = 2, .sm = 90, .flags = 0x100013, .payload = test::cubin(), .name = "dir/a.cu"},
       {.kind = 8, .sm = 75, .payload = "lto"},
-      {.kind = 1, .sm = 120, .flags = 0x200011, .payload = ptx("9.0", "sm_120f"),
-       .name = "b.cu", .options = "--compile-only -x"},
+      {.kind = 1,
+       .sm = 120,
+       .flags = 0x200011,
+       .payload = ptx("9.0", "sm_120f"),
+       .name = "b.cu",
+       .options = "--compile-only -x"},
       {.kind = 77, .sm = 1, .payload = "?"},
   });
   auto image = parse(bytes);
@@ -73,8 +77,9 @@ TEST(Vectors, EveryFieldIsRead) {
   EXPECT_EQ(e[3].kind, Kind::other);
   EXPECT_EQ(e[3].kind_number, 77);
   EXPECT_EQ(image->ptx_text(e[0]).code(), Code::invalid_image);
-  EXPECT_EQ(describe_architectures(*image),
-            "sm_90a machine code, lto_75 LTO-IR, an entry of unknown kind 77, PTX for compute_120f");
+  EXPECT_EQ(
+      describe_architectures(*image),
+      "sm_90a machine code, lto_75 LTO-IR, an entry of unknown kind 77, PTX for compute_120f");
 }
 
 TEST(Vectors, EmptyFatbinIsAnImageWithoutCode) {

@@ -53,7 +53,8 @@ CacheEntry entry_for(unsigned seed, size_t bytes = 5000) {
 }
 
 bool same(const CacheEntry& a, const CacheEntry& b) {
-  return std::memcmp(&a.meta, &b.meta, sizeof a.meta) == 0 && a.notes == b.notes && a.object == b.object;
+  return std::memcmp(&a.meta, &b.meta, sizeof a.meta) == 0 && a.notes == b.notes &&
+         a.object == b.object;
 }
 
 TEST_F(Cache, GivesBackWhatWasStored) {
@@ -77,7 +78,8 @@ TEST_F(Cache, AnyDamageIsAMissAndIsReplaced) {
   const std::vector<uint8_t> good = test::read_file(path);
   auto write = [&](const std::vector<uint8_t>& bytes) {
     std::ofstream(path, std::ios::binary | std::ios::trunc)
-        .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+        .write(reinterpret_cast<const char*>(bytes.data()),
+               static_cast<std::streamsize>(bytes.size()));
   };
   for (size_t at = 0; at < good.size(); ++at) {
     auto bad = good;
@@ -173,7 +175,8 @@ TEST_F(Cache, StaysBoundedAndDropsWhatWasNotUsed) {
 TEST_F(Cache, LeftoverTemporariesGo) {
   DiskCache cache(folder_, 1 << 16);
   cache.store("key", entry_for(1));
-  fs::path old_one = files()[0].parent_path() / "tmp-1-0-0", new_one = files()[0].parent_path() / "tmp-2-0-0";
+  fs::path old_one = files()[0].parent_path() / "tmp-1-0-0",
+           new_one = files()[0].parent_path() / "tmp-2-0-0";
   std::ofstream(old_one) << "x";
   std::ofstream(new_one) << "x";
   age(old_one);
@@ -217,7 +220,8 @@ TEST_F(Cache, ProcessesShareIt) {
     EXPECT_TRUE(WIFEXITED(status));
     EXPECT_EQ(WEXITSTATUS(status), 0);
   }
-  for (const auto& path : files()) EXPECT_EQ(path.filename().string().rfind("tmp-", 0), std::string::npos);
+  for (const auto& path : files())
+    EXPECT_EQ(path.filename().string().rfind("tmp-", 0), std::string::npos);
 }
 
 }  // namespace

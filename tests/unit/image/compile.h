@@ -45,7 +45,8 @@ inline std::vector<uint8_t> compile(const std::string& source, const std::string
                                     const std::string& compiler = LIMEN_TEST_CXX) {
   std::string folder = make_folder();
   std::ofstream(folder + "/a" + suffix) << source;
-  std::string command = compiler + " -c -w " + options + " -o " + folder + "/a.o " + folder + "/a" + suffix;
+  std::string command =
+      compiler + " -c -w " + options + " -o " + folder + "/a.o " + folder + "/a" + suffix;
   std::vector<uint8_t> object;
   if (system(command.c_str()) == 0) object = read_file(folder + "/a.o");
   remove_folder(folder);

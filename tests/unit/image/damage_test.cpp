@@ -1,5 +1,6 @@
-// Damaged objects: whatever bytes are flipped or cut off, load_object gives code or an error and never
-// crashes (run under ASan too). Nothing that was damaged is executed. The seed is in the message.
+// Damaged objects: whatever bytes are flipped or cut off, load_object gives code or an error and
+// never crashes (run under ASan too). Nothing that was damaged is executed. The seed is in the
+// message.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -30,7 +31,8 @@ TEST(Damage, FlippedBytesNeverCrash) {
     for (unsigned i = 0; i < flips; ++i) {
       // Half of the flips go where they matter most: the elf header and the section headers.
       size_t at = random() % bad.size();
-      if (random() % 2) at = random() % 2 ? random() % 64 : bad.size() - 1 - random() % (bad.size() / 8);
+      if (random() % 2)
+        at = random() % 2 ? random() % 64 : bad.size() - 1 - random() % (bad.size() / 8);
       bad[at] = static_cast<uint8_t>(random() % 4 ? random() : bad[at] ^ 1u << random() % 8);
     }
     auto code = load_object(bad, "damaged");

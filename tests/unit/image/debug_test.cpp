@@ -1,5 +1,5 @@
-// LIMEN_GDB and LIMEN_PERF: loaded code appears in the debugger's list and in perf's map, and leaves
-// the list again. Where gdb is installed, gdb itself must find a kernel by name.
+// LIMEN_GDB and LIMEN_PERF: loaded code appears in the debugger's list and in perf's map, and
+// leaves the list again. Where gdb is installed, gdb itself must find a kernel by name.
 #include <dlfcn.h>
 #include <elf.h>
 #include <gtest/gtest.h>
@@ -91,9 +91,11 @@ TEST(Debug, GdbStopsInAKernel) {
   if (!test::have("gdb")) GTEST_SKIP() << "gdb is not installed";
   char self[4096] = {};
   ASSERT_GT(readlink("/proc/self/exe", self, sizeof self - 1), 0);
-  std::string command = std::string("gdb -nx -q -batch -ex 'set breakpoint pending on' "
-                                    "-ex 'break kernel_part' -ex run -ex bt -ex 'info args' -ex kill --args ") +
-                        self + " --for-gdb 2>&1 </dev/null";
+  std::string command =
+      std::string(
+          "gdb -nx -q -batch -ex 'set breakpoint pending on' "
+          "-ex 'break kernel_part' -ex run -ex bt -ex 'info args' -ex kill --args ") +
+      self + " --for-gdb 2>&1 </dev/null";
   FILE* pipe = popen(command.c_str(), "r");
   ASSERT_NE(pipe, nullptr);
   std::string text;

@@ -1,5 +1,5 @@
-// content_hash is BLAKE2b with 128 bits: the RFC's own vector for the algorithm, and values computed
-// by Python's hashlib for this length.
+// content_hash is BLAKE2b with 128 bits: the RFC's own vector for the algorithm, and values
+// computed by Python's hashlib for this length.
 #include <gtest/gtest.h>
 
 #include "compiler/image/content_hash.h"

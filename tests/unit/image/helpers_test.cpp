@@ -1,5 +1,5 @@
-// memcpy, memmove and memset as generated code gets them: every small size, every overlap, and no byte
-// outside touched.
+// memcpy, memmove and memset as generated code gets them: every small size, every overlap, and no
+// byte outside touched.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -11,8 +11,8 @@ namespace limen::image {
 namespace {
 
 std::shared_ptr<Code> load_jump_to(const std::string& function) {
-  auto object = test::compile(".text\n.globl limen_kernel\nlimen_kernel: jmp " + function + "@PLT\n", "",
-                              ".s");
+  auto object = test::compile(
+      ".text\n.globl limen_kernel\nlimen_kernel: jmp " + function + "@PLT\n", "", ".s");
   auto code = load_object(object, function);
   EXPECT_TRUE(code.ok()) << code.error().what;
   return *code;
@@ -25,8 +25,8 @@ TEST(Helpers, MoveAgreesWithLibc) {
   for (const char* name : {"memcpy", "memmove"}) {
     auto code = load_jump_to(name);
     auto move = reinterpret_cast<Move>(const_cast<void*>(code->entry()));
-    const int shifts[] = {0, 1, -1, 3, -3, 8, -8, 15, -15, 16, -16, 17, -17, 31, -31, 32, -32, 33, -33, 64,
-                          -64, 400, -400};
+    const int shifts[] = {0,   1,  -1,  3,  -3,  8,  -8,  15, -15, 16,  -16, 17,
+                          -17, 31, -31, 32, -32, 33, -33, 64, -64, 400, -400};
     for (size_t size = 0; size <= 300; ++size)
       for (int shift : shifts) {
         std::vector<uint8_t> ours(1500), theirs;

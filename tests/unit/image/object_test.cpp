@@ -16,8 +16,8 @@ namespace {
 
 using test::compile;
 
-// Uses every kind of section and reference that a kernel may: constants, data, zeroed data, pointers
-// to each, calls in and out, a jump table, floating-point constants.
+// Uses every kind of section and reference that a kernel may: constants, data, zeroed data,
+// pointers to each, calls in and out, a jump table, floating-point constants.
 const char* const everything = R"(
 extern "C" {
 void* memcpy(void*, const void*, unsigned long);
@@ -68,9 +68,10 @@ std::vector<Variant> variants() {
   std::vector<Variant> all;
   for (const std::string& compiler : test::compilers())
     for (const char* options :
-         {"-O2 -fPIC", "-O2 -fPIC -fvisibility=hidden", "-O2 -fPIE", "-O0 -fPIC", "-O3 -fPIC -mavx2",
-          "-O2 -fPIC -mcmodel=medium", "-O2 -fPIC -mcmodel=large", "-O2 -fno-pic -mcmodel=large",
-          "-O2 -fPIC -ffunction-sections -fdata-sections", "-O1 -g -fPIC", "-O2 -fPIC -fno-plt"})
+         {"-O2 -fPIC", "-O2 -fPIC -fvisibility=hidden", "-O2 -fPIE", "-O0 -fPIC",
+          "-O3 -fPIC -mavx2", "-O2 -fPIC -mcmodel=medium", "-O2 -fPIC -mcmodel=large",
+          "-O2 -fno-pic -mcmodel=large", "-O2 -fPIC -ffunction-sections -fdata-sections",
+          "-O1 -g -fPIC", "-O2 -fPIC -fno-plt"})
       all.push_back({compiler, options});
   return all;
 }
@@ -99,7 +100,7 @@ TEST(Object, EachLoadHasItsOwnData) {
   ASSERT_TRUE(first.ok() && second.ok());
   std::vector<char> out(1000);
   int counter = 40, last = 0;
-  entry_of(*first)(100, out.data());
+  entry_of (*first)(100, out.data());
   EXPECT_EQ(entry_of(*second)(3, out.data()), expected(3, counter, last));
 }
 
@@ -119,7 +120,8 @@ std::string permissions(const void* address) {
 TEST(Object, NothingIsWritableAndExecutable) {
   auto object = compile(
       "static int data = 1; extern \"C\" const int table[2] = {1, 2};"
-      "extern \"C\" const void* limen_kernel(int x) { data += x; return x ? (void*)&data : (void*)table; }",
+      "extern \"C\" const void* limen_kernel(int x) { data += x; return x ? (void*)&data : "
+      "(void*)table; }",
       "-O1 -fPIC -fvisibility=hidden");
   auto code = load_object(object, "pages");
   ASSERT_TRUE(code.ok()) << code.error().what;
@@ -144,23 +146,27 @@ void expect_refusal(const std::vector<uint8_t>& object, const std::string& words
 }
 
 TEST(Object, RefusesByName) {
-  expect_refusal(compile("extern \"C\" double sin(double); extern \"C\" double limen_kernel(double x) "
-                         "{ return sin(x); }",
-                         "-O2 -fPIC"),
-                 "external symbol sin ");
-  expect_refusal(compile("extern \"C\" void not_the_kernel() {}", "-O2 -fPIC"), "no symbol limen_kernel");
-  expect_refusal(compile("thread_local int x; extern \"C\" int limen_kernel() { return x++; }",
-                         "-O2 -fPIC"),
-                 ".tbss");
-  expect_refusal(compile("int f(); int x = f(); int f() { return x; } extern \"C\" int limen_kernel() "
-                         "{ return x; }",
-                         "-O0 -fPIC"),
-                 ".init_array");
+  expect_refusal(
+      compile("extern \"C\" double sin(double); extern \"C\" double limen_kernel(double x) "
+              "{ return sin(x); }",
+              "-O2 -fPIC"),
+      "external symbol sin ");
+  expect_refusal(compile("extern \"C\" void not_the_kernel() {}", "-O2 -fPIC"),
+                 "no symbol limen_kernel");
+  expect_refusal(
+      compile("thread_local int x; extern \"C\" int limen_kernel() { return x++; }", "-O2 -fPIC"),
+      ".tbss");
+  expect_refusal(
+      compile("int f(); int x = f(); int f() { return x; } extern \"C\" int limen_kernel() "
+              "{ return x; }",
+              "-O0 -fPIC"),
+      ".init_array");
   expect_refusal(compile("extern \"C\" int limen_kernel; int limen_kernel = 3;", "-fPIC"),
                  "does not lie in code");
-  expect_refusal(compile(".text\n.globl limen_kernel\nlimen_kernel: movl $limen_kernel, %eax\nret\n", "",
-                         ".s"),
-                 "R_X86_64_32 at .text+0x1 against ");
+  expect_refusal(
+      compile(".text\n.globl limen_kernel\nlimen_kernel: movl $limen_kernel, %eax\nret\n", "",
+              ".s"),
+      "R_X86_64_32 at .text+0x1 against ");
   expect_refusal(compile(".text\n.globl limen_kernel\nlimen_kernel: ret\n.byte limen_kernel-.\n"
                          ".section .text.x,\"ax\"\n.byte limen_kernel-.\n",
                          "", ".s"),
