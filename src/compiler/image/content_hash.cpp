@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <iterator>
+#include <utility>
 
 #include "compiler/image/image.h"
 
@@ -43,6 +45,19 @@ inline void mix(uint64_t& a, uint64_t& b, uint64_t& c, uint64_t& d, uint64_t x, 
   b = std::rotr(b ^ c, 63);
 }
 
+template <size_t number>
+inline void round(uint64_t (&v)[16], const uint64_t (&m)[16]) {
+  constexpr const auto& s = sigma[number];
+  mix(v[0], v[4], v[8], v[12], m[s[0]], m[s[1]]);
+  mix(v[1], v[5], v[9], v[13], m[s[2]], m[s[3]]);
+  mix(v[2], v[6], v[10], v[14], m[s[4]], m[s[5]]);
+  mix(v[3], v[7], v[11], v[15], m[s[6]], m[s[7]]);
+  mix(v[0], v[5], v[10], v[15], m[s[8]], m[s[9]]);
+  mix(v[1], v[6], v[11], v[12], m[s[10]], m[s[11]]);
+  mix(v[2], v[7], v[8], v[13], m[s[12]], m[s[13]]);
+  mix(v[3], v[4], v[9], v[14], m[s[14]], m[s[15]]);
+}
+
 }  // namespace
 
 ContentHasher::ContentHasher(size_t digest_bytes) {
@@ -58,16 +73,10 @@ void ContentHasher::compress(bool last) {
   v[12] ^= total_[0];
   v[13] ^= total_[1];
   if (last) v[14] = ~v[14];
-  for (const auto& s : sigma) {
-    mix(v[0], v[4], v[8], v[12], m[s[0]], m[s[1]]);
-    mix(v[1], v[5], v[9], v[13], m[s[2]], m[s[3]]);
-    mix(v[2], v[6], v[10], v[14], m[s[4]], m[s[5]]);
-    mix(v[3], v[7], v[11], v[15], m[s[6]], m[s[7]]);
-    mix(v[0], v[5], v[10], v[15], m[s[8]], m[s[9]]);
-    mix(v[1], v[6], v[11], v[12], m[s[10]], m[s[11]]);
-    mix(v[2], v[7], v[8], v[13], m[s[12]], m[s[13]]);
-    mix(v[3], v[4], v[9], v[14], m[s[14]], m[s[15]]);
-  }
+  // Unrolled, so that every message index is a constant.
+  [&]<size_t... r>(std::index_sequence<r...>) {
+    (round<r>(v, m), ...);
+  }(std::make_index_sequence<std::size(sigma)>());
   for (int i = 0; i < 8; ++i) h_[i] ^= v[i] ^ v[i + 8];
 }
 
