@@ -20,6 +20,11 @@ constexpr uint64_t fruitless_least = 64;    // yields in a row before a slice co
 constexpr uint64_t admit_after_ns = 50'000; // spinning this long lets more blocks in
 constexpr uint32_t admit_batch_most = 16;
 
+/// Blocks a worker takes of a grid when it joins.
+uint64_t grid_share(const GridRun& grid, uint32_t workers) {
+  return grid.cooperative ? (grid.total + workers - 1) / workers : 1;
+}
+
 bool wakes_later(const Fiber* a, const Fiber* b) { return a->wake_ns > b->wake_ns; }
 
 }  // namespace
@@ -59,9 +64,20 @@ uint64_t BlockSet::next_wake_ns() const {
 
 // ---- Blocks ------------------------------------------------------------------------------------
 
+void BlockSet::give_back_memory() {
+  free_.clear();
+  owned_.clear();
+  pool_.give_back_memory();
+}
+
 void BlockSet::join(GridRun& grid) {
   joined_.push_back({&grid, 0, 1, now_ns()});
-  if (admit(joined_.back(), true)) return;
+  if (admit(joined_.back(), true)) {
+    // All blocks of a cooperative grid will be needed; each worker takes its share at once.
+    const uint64_t share = grid_share(grid, worker_.scheduler().threads());
+    for (uint64_t n = 1; n < share && is_joined(&grid) && admit(joined_.back(), false);) ++n;
+    return;
+  }
   joined_.pop_back();
   worker_.scheduler().leave(grid);
 }
@@ -75,8 +91,7 @@ bool BlockSet::admit(Joined& joined, bool first) {
     return false;
   }
   uint64_t linear = 0;
-  const bool room = first || pool_.available() > 0 || pool_.reserve(1);
-  if (!room || grid.claim(1, linear) == 0) {
+  if (!(first || has_room(grid)) || grid.claim(1, linear) == 0) {
     grid.resident.fetch_sub(1);
     return false;
   }
@@ -92,6 +107,15 @@ bool BlockSet::admit(Joined& joined, bool first) {
   ++joined.blocks;
   if (!start_block(*block, grid, linear)) block_over(*block);
   return true;
+}
+
+/// Whether one more block of the grid can have its stacks while a quarter of all that the system
+/// allows stays free for other grids' first blocks.
+bool BlockSet::has_room(const GridRun& grid) {
+  const size_t need = grid.fibers_per_block;
+  if (pool_.available() >= need) return true;
+  const size_t missing = need - pool_.available();
+  return fiber_stacks_in_use() + missing <= bonus_stack_limit() && pool_.reserve(need);
 }
 
 /// Gives the block as many fibers as it needs, keeping those it has.
@@ -114,7 +138,7 @@ bool BlockSet::start_block(FiberBlock& block, GridRun& grid, uint64_t linear) {
   block.BlockRecord::fibers = true;
   block.context.launch = &grid.launch;
   block.context.block = static_cast<BlockRecord*>(&block);
-  block.context.worker = worker_.index();
+  block.context.worker = worker_.index() % std::max(1u, grid.launch.sm_count);
   block.context.slots = nullptr;
   block.warp_fn = code.warp_fn;
   block.mxcsr = mxcsr_default | (meta.flush_denormals != 0 ? mxcsr_flush : 0);
@@ -128,7 +152,9 @@ bool BlockSet::start_block(FiberBlock& block, GridRun& grid, uint64_t linear) {
   block.context.shared = block.shared.get(grid.launch.shared_bytes, 128);
   block.context.local = block.local.get(local_bytes, 64);
   const char* lack = nullptr;
-  if (block.threads > 1024 || count == 0)
+  if (grid.cooperative && grid.total > most_resident_blocks(meta, block.threads))
+    lack = "room for all blocks of a cooperative grid";
+  else if (block.threads > 1024 || count == 0)
     lack = "blocks of 1 to 1024 threads";
   else if (block.context.shared == nullptr || block.context.local == nullptr)
     lack = "memory for a block";
@@ -229,7 +255,7 @@ bool BlockSet::admit_more() {
   const uint64_t now = now_ns();
   bool any = false;
   for (size_t i = 0; i < joined_.size(); ++i) {
-    if (now - joined_[i].progress_ns < admit_after_ns) continue;
+    if (!joined_[i].grid->cooperative && now - joined_[i].progress_ns < admit_after_ns) continue;
     joined_[i].progress_ns = now;
     GridRun* grid = joined_[i].grid;
     const uint32_t batch = joined_[i].batch;

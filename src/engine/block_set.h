@@ -63,6 +63,8 @@ class BlockSet {
   bool empty() const { return resident_ == 0; }
   bool is_joined(const GridRun* grid) const;
   uint64_t next_wake_ns() const;
+  /// With no block resident: frees the records of past blocks and the memory of idle stacks.
+  void give_back_memory();
 
   // Services, called on a fiber.
   uint32_t barrier(Fiber& self, uint32_t id, uint32_t threads, uint32_t mode, uint32_t predicates);
@@ -79,6 +81,7 @@ class BlockSet {
   static void run_fiber(Fiber* fiber);
   bool admit(Joined& joined, bool first);
   bool start_block(FiberBlock& block, GridRun& grid, uint64_t linear);
+  bool has_room(const GridRun& grid);
   bool fit_fibers(FiberBlock& block, uint32_t count);
   void handle(Fiber& fiber);
   void handle_end(Fiber& fiber);

@@ -46,7 +46,8 @@ struct GridSpec {
   uint32_t dynamic_shared_bytes = 0;
   uint64_t grid_id = 0;
   uint32_t sm_count = 8;
-  bool cooperative = false;             ///< all blocks resident at once (fiber strategies)
+  bool cooperative = false;             ///< all blocks resident at once (fiber strategies); more than
+                                        ///< most_resident_blocks ends in Fault::out_of_resources
   int priority = 0;                     ///< lower is more urgent, as CUDA's
   std::function<void(const FaultInfo&)> done;  ///< on a worker, exactly once
   // Device services the driver owns:
@@ -79,5 +80,9 @@ class Pool {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+/// Blocks of a kernel that the engine can keep resident at once, over all workers: the bound for a
+/// cooperative launch beside the device's own. No bound (UINT64_MAX) under the region strategy.
+uint64_t most_resident_blocks(const kernel::KernelMeta& meta, uint32_t block_threads);
 
 }  // namespace limen::engine

@@ -77,6 +77,8 @@ size_t fiber_stack_limit() {
   return limit;
 }
 
+size_t fiber_stacks_in_use() { return stacks_in_use.load(); }
+
 FiberPool::FiberPool(size_t stack_bytes, FiberBody body)
     : stack_bytes_((stack_bytes + 4095) & ~size_t{4095}), body_(body) {}
 
@@ -144,6 +146,14 @@ void FiberPool::reset(Fiber* fiber) {
 #ifdef LIMEN_ENGINE_ASAN
   __asan_unpoison_memory_region(fiber->stack, stack_bytes_);
 #endif
+}
+
+void FiberPool::give_back_memory() {
+  for (Fiber* fiber : free_) {
+    if (fiber->fresh) continue;
+    reset(fiber);
+    madvise(fiber->stack, stack_bytes_, MADV_DONTNEED);
+  }
 }
 
 void FiberPool::resume(Fiber* fiber) {

@@ -59,6 +59,9 @@ class FiberPool {
   /// Forgets what the fiber was doing; its next resume starts at the entry.
   void reset(Fiber* fiber);
 
+  /// Gives the memory of free fibers' stacks back to the system; the address space stays.
+  void give_back_memory();
+
   /// Runs `fiber` until it suspends; its reason is in fiber->event.
   void resume(Fiber* fiber);
   /// Called on the fiber: back to the worker.
@@ -84,5 +87,7 @@ class FiberPool {
 /// Guarded fiber stacks that this process may have at once: two mappings each of the system's
 /// limit (vm.max_map_count), half of which is left to the program.
 size_t fiber_stack_limit();
+/// Stacks that exist now, in all pools.
+size_t fiber_stacks_in_use();
 
 }  // namespace limen::engine

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "engine/fiber.h"
 #include "engine/services.h"
 
 namespace limen::engine {
@@ -29,7 +30,21 @@ const char* kind_words(kernel::Fault kind) {
   }
   return "unknown fault";
 }
+
+uint32_t fibers_of_block(const kernel::KernelMeta& meta, uint32_t threads) {
+  if (meta.strategy == kernel::Strategy::region) return 0;
+  const uint32_t width = meta.strategy == kernel::Strategy::lane ? 1 : std::max(1u, meta.width);
+  return (threads + width - 1) / width;
+}
+
 }  // namespace
+
+size_t bonus_stack_limit() { return fiber_stack_limit() / 4 * 3; }
+
+uint64_t most_resident_blocks(const kernel::KernelMeta& meta, uint32_t block_threads) {
+  const uint32_t fibers = fibers_of_block(meta, block_threads);
+  return fibers == 0 ? UINT64_MAX : bonus_stack_limit() / fibers;
+}
 
 void GridRun::start(std::unique_ptr<GridSpec> new_spec) {
   spec = std::move(new_spec);
@@ -49,7 +64,10 @@ void GridRun::start(std::unique_ptr<GridSpec> new_spec) {
   block_threads = spec->block[0] * spec->block[1] * spec->block[2];
   priority = spec->priority;
   fibers = meta.strategy != kernel::Strategy::region;
+  cooperative = spec->cooperative;
+  fibers_per_block = 0;
   if (fibers) {
+    fibers_per_block = fibers_of_block(meta, block_threads);
     const uint32_t per_sm = std::clamp(2048u / std::max(1u, block_threads), 1u, 32u);
     const uint64_t limit = uint64_t{std::max(1u, spec->sm_count)} * per_sm;
     const uint64_t blocks = spec->cooperative ? total : std::min(total, limit);

@@ -25,6 +25,8 @@ struct GridRun {
   int priority = 0;
   bool fibers = false;            ///< fiber or lane strategy
   uint32_t resident_limit = 0;    ///< blocks that may be resident over all workers
+  uint32_t fibers_per_block = 0;
+  bool cooperative = false;
   uint32_t cost_key = 0;
 
   alignas(64) std::atomic<uint64_t> next{0};
@@ -68,6 +70,9 @@ struct GridRun {
   void print(const char* data, size_t bytes);
   void flush_text();
 };
+
+/// Stacks that blocks beyond a worker's first may fill: three quarters of fiber_stack_limit().
+size_t bonus_stack_limit();
 
 /// Coordinates of block `linear` in `launch`.
 void block_coordinates(const kernel::LaunchContext& launch, uint64_t linear, uint32_t out[3]);

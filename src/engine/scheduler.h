@@ -87,6 +87,7 @@ class Scheduler {
   std::vector<std::unique_ptr<Worker>> workers_;
   alignas(64) std::atomic<uint32_t> epoch_{0};
   std::atomic<int> urgent_;
+  std::atomic<int> submitter_core_{-1};  ///< where the latest submit from outside ran
   std::atomic<uint32_t> open_{0};  ///< listed grids + queued tasks
   alignas(64) std::array<std::atomic<uint64_t>, 1024> costs_{};
   Helpers helpers_;

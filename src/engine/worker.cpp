@@ -19,6 +19,8 @@ namespace {
 constexpr size_t stack_bytes = size_t{8} << 20;  // kernels may recurse
 constexpr size_t guard_bytes = 1 << 20;          // frames of recursive kernels may be large
 constexpr uint64_t chunk_target = 16'000 * 16;   // sixteenths of a nanosecond a chunk should take
+constexpr uint64_t most_chunk = uint64_t{1} << 32;
+constexpr uint64_t visit_ns = 20'000;             // a worker with resident blocks helps this long
 constexpr uint64_t look_every_ns = 20'000;       // a spinning worker looks for other work
 constexpr uint64_t yield_every_ns = 20'000;      // and lets the program's own threads run
 
@@ -164,13 +166,15 @@ void Worker::run_grid(GridRun& grid, bool once) {
 
 // ---- Region strategy ---------------------------------------------------------------------------
 
-uint64_t Worker::chunk_size(const GridRun& grid) const {
+/// Blocks to take next; `most` grows from 1, so a kernel whose blocks have become much dearer since
+/// its last launch is noticed after one of them.
+uint64_t Worker::chunk_size(const GridRun& grid, uint64_t most) const {
   const uint32_t cost = grid.block_cost.load(std::memory_order_relaxed);
   if (cost == 0) return 1;
   const uint64_t by_time = chunk_target / cost;
   const uint32_t workers = grid.desired.load(std::memory_order_relaxed);
   const uint64_t by_share = workers <= 1 ? by_time : grid.unclaimed() / (2 * workers);
-  return std::max<uint64_t>(1, std::min(by_time, by_share));
+  return std::max<uint64_t>(1, std::min({by_time, by_share, most}));
 }
 
 bool Worker::prepare_region(GridRun& grid) {
@@ -181,7 +185,7 @@ bool Worker::prepare_region(GridRun& grid) {
   record_.grid = &grid;
   context_.launch = &grid.launch;
   context_.block = &record_;
-  context_.worker = index_;
+  context_.worker = index_ % std::max(1u, grid.launch.sm_count);
   context_.shared = shared_.get(grid.launch.shared_bytes, 128);
   context_.local = local_.get(size_t{meta.local_frame_bytes} * warps * width, 64);
   context_.slots = slots_.get(size_t{meta.slot_bytes} * warps, 64);
@@ -195,31 +199,37 @@ bool Worker::prepare_region(GridRun& grid) {
 }
 
 void Worker::run_region(GridRun& grid, bool once) {
-  uint64_t begin = 0;
-  uint64_t count = grid.claim(chunk_size(grid), begin);
+  uint64_t begin = 0, most = 1;
+  uint64_t count = grid.claim(1, begin);
   if (count == 0) return;
   if (!prepare_region(grid)) {
     block_coordinates(grid.launch, begin, context_.ctaid);
     grid.record_fault(take_fault(record_, context_, nullptr));
   }
-  const KernelCode& code = *grid.spec->code;
   const uint32_t host_mxcsr = read_mxcsr();
-  const uint32_t kernel_mxcsr = mxcsr_default | (code.meta.flush_denormals ? mxcsr_flush : 0);
+  const uint32_t kernel_mxcsr =
+      mxcsr_default | (grid.spec->code->meta.flush_denormals != 0 ? mxcsr_flush : 0);
   const bool timed = grid.total > 1;
+  const int priority = grid.priority;
+  const uint64_t entered = timed ? now_ns() : 0;
+  uint64_t start = entered;
   while (count != 0) {
     if (grid.cancelled()) {
       count += grid.claim(grid.total, begin);
     } else {
-      const uint64_t start = timed ? now_ns() : 0;
       write_mxcsr(kernel_mxcsr);
       run_chunk(grid, begin, count);
       write_mxcsr(host_mxcsr);
-      if (timed) note_cost(grid, now_ns() - start, count);
+      if (timed) {
+        const uint64_t end = now_ns();
+        note_cost(grid, end - start, count);
+        start = end;
+      }
     }
-    const int priority = grid.priority;
     if (finish_blocks(grid, count)) return;
-    if (once || scheduler_.has_more_urgent(priority)) return;
-    count = grid.claim(chunk_size(grid), begin);
+    if (scheduler_.has_more_urgent(priority) || (once && start - entered > visit_ns)) return;
+    most = std::min(2 * most, most_chunk);
+    count = grid.claim(chunk_size(grid, most), begin);
   }
 }
 
@@ -240,25 +250,33 @@ void Worker::run_chunk(GridRun& grid, uint64_t begin, uint64_t count) {
 __attribute__((noinline)) void Worker::run_blocks(GridRun& grid, uint64_t begin, uint64_t count) {
   const kernel::BlockFn run = grid.spec->code->block_fn;
   const kernel::LaunchContext& launch = grid.launch;
-  uint32_t at[3];
-  block_coordinates(launch, begin, at);
+  uint32_t first[3];
+  block_coordinates(launch, begin, first);
+  // Scalars: an array would be written in halves and read whole, which stalls every block.
+  uint32_t x = first[0], y = first[1], z = first[2];
   thread.in_kernel.store(true, std::memory_order_relaxed);
   std::atomic_signal_fence(std::memory_order_seq_cst);
   for (; count != 0 && !grid.cancelled(); --count) {
-    context_.ctaid[0] = at[0];
-    context_.ctaid[1] = at[1];
-    context_.ctaid[2] = at[2];
+    context_.ctaid[0] = x;
+    context_.ctaid[1] = y;
+    context_.ctaid[2] = z;
     run(&context_);
-    if (++at[0] == launch.grid[0]) {
-      at[0] = 0;
-      if (++at[1] == launch.grid[1]) {
-        at[1] = 0;
-        ++at[2];
-      }
-    }
+    if (++x != launch.grid[0]) continue;
+    x = 0;
+    if (++y != launch.grid[1]) continue;
+    y = 0;
+    ++z;
   }
   std::atomic_signal_fence(std::memory_order_seq_cst);
   thread.in_kernel.store(false, std::memory_order_relaxed);
+}
+
+void Worker::give_back_memory() {
+  constexpr size_t kept_bytes = 256 * 1024;
+  shared_.trim(kept_bytes);
+  local_.trim(kept_bytes);
+  slots_.trim(kept_bytes);
+  blocks_.give_back_memory();
 }
 
 // ---- Shared by the strategies ------------------------------------------------------------------

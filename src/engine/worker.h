@@ -51,6 +51,9 @@ class alignas(64) Worker {
   /// Tells the cost of a block; may call for more workers.
   void note_cost(GridRun& grid, uint64_t elapsed_ns, uint64_t blocks);
 
+  /// Returns large buffers and idle stacks to the system; called when long idle.
+  void give_back_memory();
+
   PendingFault pending;
   KernelThread thread;
   std::string text;              ///< printf's formatting buffer
@@ -71,7 +74,7 @@ class alignas(64) Worker {
   void run_chunk(GridRun& grid, uint64_t begin, uint64_t count);
   void run_blocks(GridRun& grid, uint64_t begin, uint64_t count);
   bool prepare_region(GridRun& grid);
-  uint64_t chunk_size(const GridRun& grid) const;
+  uint64_t chunk_size(const GridRun& grid, uint64_t most) const;
 
   Scheduler& scheduler_;
   const uint32_t index_;
