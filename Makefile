@@ -39,8 +39,16 @@ bench: build
 	@scripts/setup build bench
 	@python3 bench/run.py --build build
 
+# The programs are not in this tree: ACCEPTANCE_LIST is the list of them (open_programs.json),
+# ACCEPTANCE_SOURCE the folder of their checkouts (tests/acceptance/run_open_programs.py says how).
+ACCEPTANCE_LIST ?=
+ACCEPTANCE_SOURCE ?=
 acceptance: build
-	@python3 tests/acceptance/run.py --build build
+	@test -n "$(ACCEPTANCE_LIST)" -a -n "$(ACCEPTANCE_SOURCE)" || { \
+	  echo "usage: make acceptance ACCEPTANCE_LIST=open_programs.json ACCEPTANCE_SOURCE=FOLDER"; exit 2; }
+	@python3 tests/acceptance/run_open_programs.py --programs $(ACCEPTANCE_LIST) \
+	  --source $(ACCEPTANCE_SOURCE) --build build/acceptance --limen build/bin/limen \
+	  --out build/acceptance
 
 soak: build
 	@cd build && ctest --output-on-failure -C soak -L soak $(CTEST_ARGS)
