@@ -16,7 +16,7 @@ help:
 	@echo "make test         build, run the tests (CTEST_ARGS='-R name' picks some)"
 	@echo "make bench        CUDA on Limen against OpenMP and OpenCL, docs/bench/latest.md"
 	@echo "make acceptance   public CUDA programs, unmodified (long; needs nvcc)"
-	@echo "make soak         long runs of the stress tests"
+	@echo "make soak         random and threaded tests again and again for SOAK_SECONDS (600)"
 	@echo "make fuzz         every fuzzer for FUZZ_SECONDS (default 60) each"
 	@echo "make PRESET       configure and build another preset: $(PRESETS)"
 
@@ -51,7 +51,7 @@ acceptance: build
 	  --out build/acceptance
 
 soak: build
-	@cd build && ctest --output-on-failure -C soak -L soak $(CTEST_ARGS)
+	@tests/soak/run build
 
 fuzz:
 	@scripts/setup build dev
