@@ -68,7 +68,7 @@ std::array<Word, size> make_table() {
 // --- CUDART_INTERFACE ---
 
 CUresult load_wrapper(CUmodule* module, const void* wrapper) {
-  return active_table()->cuModuleLoadData(module, wrapper);
+  return active_table()->cuModuleLoadFatBinary(module, wrapper);
 }
 CUresult primary_context(CUcontext* context, CUdevice device) {
   return active_table()->internal.primary_context_handle(context, device);

@@ -29,6 +29,8 @@ struct StreamHandle {
   Context* context = nullptr;
   unsigned flags = 0;
   uint64_t id = 0;
+  CUaccessPolicyWindow window{};  ///< a caching hint; only kept to be read back
+  CUsynchronizationPolicy sync_policy = CU_SYNC_POLICY_AUTO;
 };
 
 /// What a CUevent handle is.

@@ -5,6 +5,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -26,6 +27,7 @@ Allocator::Allocator(Options options) : options_(std::move(options)) {
   if (table != MAP_FAILED) {
     table_ = static_cast<std::atomic<Region*>*>(table);
     free_chunks_.emplace(0, chunks);
+    next_chunk_ = chunks / 64;  // leaves the beginning to slabs
   }
 }
 
@@ -79,7 +81,8 @@ uint64_t Allocator::allocate_pages(uint64_t bytes, Block block) {
   uint64_t committed = round_up(bytes, page_bytes);
   if (committed < bytes || used_ + committed > options_.limit_bytes) return 0;
   Region* region = take_chunks(static_cast<uint32_t>((committed + guard_bytes + chunk_bytes - 1) /
-                                                     chunk_bytes));
+                                                     chunk_bytes),
+                               true);
   if (!region) return 0;
   if (!AddressSpace::commit(region->base, committed, bytes >= chunk_bytes)) {
     return_chunks(region);
@@ -94,7 +97,7 @@ uint64_t Allocator::allocate_pages(uint64_t bytes, Block block) {
 }
 
 Allocator::Region* Allocator::new_slab(uint32_t size_class, uint64_t slot_bytes) {
-  Region* region = take_chunks(1);
+  Region* region = take_chunks(1, false);
   if (!region) return nullptr;
   // The last guard_bytes stay out of reach, so that a run over the slab's end faults.
   uint64_t usable = chunk_bytes - guard_bytes;
@@ -113,19 +116,36 @@ Allocator::Region* Allocator::new_slab(uint32_t size_class, uint64_t slot_bytes)
   return region;
 }
 
-Allocator::Region* Allocator::take_chunks(uint32_t chunks) {
-  for (auto it = free_chunks_.begin(); it != free_chunks_.end(); ++it) {
-    if (it->second < chunks) continue;
-    uint64_t first = it->first, left = it->second - chunks;
-    free_chunks_.erase(it);
-    if (left) free_chunks_.emplace(first + chunks, left);
-    auto* region = new Region;
-    region->base = options_.base + first * chunk_bytes;
-    region->chunks = chunks;
-    for (uint32_t i = 0; i < chunks; ++i) table_[first + i].store(region, std::memory_order_release);
-    return region;
+Allocator::Region* Allocator::take_chunks(uint32_t chunks, bool fresh_address) {
+  // Large blocks move on through the range, so that a pointer to a freed one keeps faulting; slabs
+  // stay together at its beginning.
+  if (fresh_address) {
+    auto run = free_chunks_.upper_bound(next_chunk_);
+    if (run != free_chunks_.begin()) --run;
+    for (; run != free_chunks_.end(); ++run) {
+      uint64_t first = std::max(run->first, next_chunk_), end = run->first + run->second;
+      if (first >= end || end - first < chunks) continue;
+      next_chunk_ = first + chunks;
+      return cut_chunks(run, first, chunks);
+    }
+    next_chunk_ = 0;
   }
+  for (auto run = free_chunks_.begin(); run != free_chunks_.end(); ++run)
+    if (run->second >= chunks) return cut_chunks(run, run->first, chunks);
   return nullptr;
+}
+
+Allocator::Region* Allocator::cut_chunks(std::map<uint64_t, uint64_t>::iterator run, uint64_t first,
+                                         uint32_t chunks) {
+  uint64_t before = first - run->first, after = run->first + run->second - first - chunks;
+  if (before) run->second = before;
+  else free_chunks_.erase(run);
+  if (after) free_chunks_.emplace(first + chunks, after);
+  auto* region = new Region;
+  region->base = options_.base + first * chunk_bytes;
+  region->chunks = chunks;
+  for (uint32_t i = 0; i < chunks; ++i) table_[first + i].store(region, std::memory_order_release);
+  return region;
 }
 
 void Allocator::return_chunks(Region* region) {

@@ -104,7 +104,8 @@ class Allocator {
   uint64_t allocate_slot(uint64_t bytes, Block block);
   uint64_t allocate_pages(uint64_t bytes, Block block);
   Region* new_slab(uint32_t size_class, uint64_t slot_bytes);
-  Region* take_chunks(uint32_t chunks);
+  Region* take_chunks(uint32_t chunks, bool fresh_address);
+  Region* cut_chunks(std::map<uint64_t, uint64_t>::iterator run, uint64_t first, uint32_t chunks);
   void return_chunks(Region* region);
   void list_slab(Region* region);
   void unlist_slab(Region* region);
@@ -123,6 +124,7 @@ class Allocator {
   std::atomic<Region*>* table_ = nullptr;  ///< region by chunk, never null entries inside a region
   std::map<uint64_t, uint64_t> free_chunks_;  ///< first chunk -> count
   Region* with_room_[class_count] = {};
+  uint64_t next_chunk_ = 0;  ///< where the search for large blocks goes on
 };
 
 }  // namespace limen::cpu

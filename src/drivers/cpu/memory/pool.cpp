@@ -238,6 +238,32 @@ CUresult cuDeviceSetMemPool(CUdevice dev, CUmemoryPool hPool) {
   return CUDA_SUCCESS;
 }
 
+/// partial: pools on a device only
+CUresult cuMemGetDefaultMemPool(CUmemoryPool* pool_out, CUmemLocation* location,
+                                CUmemAllocationType type) {
+  if (!pool_out || !location || type != CU_MEM_ALLOCATION_TYPE_PINNED)
+    return CUDA_ERROR_INVALID_VALUE;
+  if (location->type != CU_MEM_LOCATION_TYPE_DEVICE)
+    return report({Code::not_supported, "memory pools on the host are not built yet", ""});
+  return cuDeviceGetDefaultMemPool(pool_out, location->id);
+}
+
+/// partial: pools on a device only
+CUresult cuMemGetMemPool(CUmemoryPool* pool, CUmemLocation* location, CUmemAllocationType type) {
+  if (!pool || !location || type != CU_MEM_ALLOCATION_TYPE_PINNED) return CUDA_ERROR_INVALID_VALUE;
+  if (location->type != CU_MEM_LOCATION_TYPE_DEVICE)
+    return report({Code::not_supported, "memory pools on the host are not built yet", ""});
+  return cuDeviceGetMemPool(pool, location->id);
+}
+
+/// partial: pools on a device only
+CUresult cuMemSetMemPool(CUmemLocation* location, CUmemAllocationType type, CUmemoryPool pool) {
+  if (!location || type != CU_MEM_ALLOCATION_TYPE_PINNED) return CUDA_ERROR_INVALID_VALUE;
+  if (location->type != CU_MEM_LOCATION_TYPE_DEVICE)
+    return report({Code::not_supported, "memory pools on the host are not built yet", ""});
+  return cuDeviceSetMemPool(location->id, pool);
+}
+
 /// partial: pools on a device only, without shareable handles
 CUresult cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps* props) {
   if (!pool || !props || props->allocType != CU_MEM_ALLOCATION_TYPE_PINNED)

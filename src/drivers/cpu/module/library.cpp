@@ -53,7 +53,7 @@ Result<void> open_library(Library& library, const void* code, const LoadOptions&
     library.image = std::make_unique<fatbin::Image>(std::move(*image));
     return {};
   }
-  LIMEN_TRY(ChosenPtx chosen, choose_ptx(code, any_device(), log));
+  LIMEN_TRY(ChosenPtx chosen, choose_ptx(code, any_device(), true));
   if (!chosen.user_text && !eager) {
     library.chosen = std::make_unique<ChosenPtx>(std::move(chosen));
     return {};

@@ -49,7 +49,7 @@ CUresult add(LinkState& link, CUjitInputType type, const void* data, size_t byte
     return CUDA_SUCCESS;
   }
   if (type == CU_JIT_INPUT_FATBINARY) {
-    auto chosen = choose_ptx(data, link.context->device, link.log);
+    auto chosen = choose_ptx(data, link.context->device, false);
     if (!chosen.ok()) return report_to_log(chosen.error(), link.log);
     for (std::string& text : chosen->texts) link.texts.push_back(std::move(text));
     return CUDA_SUCCESS;

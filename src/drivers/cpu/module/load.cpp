@@ -98,11 +98,16 @@ Result<ChosenPtx> choose_ptx(const fatbin::Image& image, const Device& device) {
   return chosen;
 }
 
-Result<ChosenPtx> choose_ptx(const void* code, const Device& device, JitOptions& log) {
+Result<ChosenPtx> choose_ptx(const void* code, const Device& device, bool wrapped) {
   if (!code) return Error{Code::invalid_value, "null image", ""};
   if (is_linked(code))
     return ChosenPtx{unpack_linked(static_cast<const char*>(code)), true};
   LIMEN_TRY(fatbin::Image image, fatbin::parse_pointer(code));
+  bool is_wrapper =
+      image.form() == fatbin::Form::wrapper_v1 || image.form() == fatbin::Form::wrapper_v2;
+  if (is_wrapper && !wrapped)
+    return Error{Code::invalid_image, "a fat binary's wrapper is no image for this call",
+                 "pass the fat binary that it points to"};
   if (image.form() == fatbin::Form::ptx_text) {
     const fatbin::Entry& entry = image.entries().front();
     ChosenPtx chosen;

@@ -19,9 +19,10 @@ struct ChosenPtx {
   bool user_text = false;  ///< plain PTX text or a link's output: verify at once
 };
 
+/// `wrapped`: a runtime's wrapper around a fat binary is taken as well.
 /// errors: invalid_value (null), invalid_image, no_binary_for_gpu (names what was found), invalid_ptx
 ///         (PTX text for a newer device).
-Result<ChosenPtx> choose_ptx(const void* image, const Device& device, JitOptions& log);
+Result<ChosenPtx> choose_ptx(const void* image, const Device& device, bool wrapped);
 Result<ChosenPtx> choose_ptx(const fatbin::Image& image, const Device& device);
 /// Parses, links, checks what can be checked without a context.
 Result<std::shared_ptr<Program>> make_program(ChosenPtx chosen, JitOptions& log);

@@ -16,12 +16,12 @@ namespace limen::cpu {
 
 namespace {
 
-CUresult load(CUmodule* out, const void* image, JitOptions& log) {
+CUresult load(CUmodule* out, const void* image, JitOptions& log, bool wrapped = false) {
   Context* context;
   if (CUresult result = current_usable(&context)) return result;
   if (!out) return CUDA_ERROR_INVALID_VALUE;
   context->print.flush();
-  auto chosen = choose_ptx(image, context->device, log);
+  auto chosen = choose_ptx(image, context->device, wrapped);
   if (!chosen.ok()) return report_to_log(chosen.error(), log);
   auto program = make_program(std::move(*chosen), log);
   if (!program.ok()) return report_to_log(program.error(), log);
@@ -123,7 +123,7 @@ CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned int nu
 
 CUresult cuModuleLoadFatBinary(CUmodule* module, const void* fatCubin) {
   JitOptions log;
-  return load(module, fatCubin, log);
+  return load(module, fatCubin, log, true);
 }
 
 CUresult cuModuleLoad(CUmodule* module, const char* fname) {

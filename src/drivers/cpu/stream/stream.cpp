@@ -151,7 +151,6 @@ bool Stream::start(Op* op) {
   switch (op->kind) {
     case Op::Kind::grid:
       if (skip) return true;
-      op->grid->priority = priority_;
       op->grid->done = [this, op](const engine::FaultInfo& fault) {
         if (fault.kind != kernel::Fault::none) owner_.kernel_failed(fault);
         finish(op);
