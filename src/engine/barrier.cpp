@@ -19,6 +19,13 @@ uint32_t warp_bits(uint32_t first, uint32_t end, uint32_t warp) {
   return ones << (low % 32);
 }
 
+/// popcount with the usual cases first: without -mpopcnt the compiler calls a library function.
+uint32_t count_bits(uint32_t bits) {
+  if (bits == ~0u) return 32;
+  if ((bits & (bits - 1)) == 0) return bits != 0 ? 1 : 0;
+  return static_cast<uint32_t>(std::popcount(bits));
+}
+
 }  // namespace
 
 void BarrierSet::start(uint32_t threads) {
@@ -48,7 +55,7 @@ bool BarrierSet::complete(const Barrier& barrier) const {
 void BarrierSet::count_whole_warp(Barrier& barrier, uint32_t warp, uint32_t before) {
   const uint32_t bits = barrier.bits[warp];
   if (bits != 0 && (bits | exited_[warp]) == ~0u && before != ~0u)
-    barrier.arrived += 32 - static_cast<uint32_t>(std::popcount(bits));
+    barrier.arrived += 32 - count_bits(bits);
 }
 
 bool BarrierSet::arrive(uint32_t id, uint32_t expected, uint32_t first, uint32_t number,
@@ -66,8 +73,8 @@ bool BarrierSet::arrive(uint32_t id, uint32_t expected, uint32_t first, uint32_t
     const uint32_t bits = warp_bits(first, end, warp);
     const uint32_t before = barrier.bits[warp] | exited_[warp];
     barrier.bits[warp] |= bits;
-    barrier.covered += static_cast<uint32_t>(std::popcount(bits & ~before));
-    barrier.arrived += static_cast<uint32_t>(std::popcount(bits));
+    barrier.covered += count_bits(bits & ~before);
+    barrier.arrived += count_bits(bits);
     count_whole_warp(barrier, warp, before);
   }
   return complete(barrier);
@@ -81,13 +88,13 @@ uint32_t BarrierSet::exit_threads(uint32_t first, uint32_t number) {
     for (uint32_t open = active_; open != 0; open &= open - 1) {
       Barrier& barrier = barriers_[std::countr_zero(open)];
       const uint32_t before = barrier.bits[warp] | exited_[warp];
-      barrier.covered += static_cast<uint32_t>(std::popcount(bits & ~before));
+      barrier.covered += count_bits(bits & ~before);
       exited_[warp] |= bits;
       count_whole_warp(barrier, warp, before);
       exited_[warp] &= ~bits;
     }
     exited_[warp] |= bits;
-    exited_count_ += static_cast<uint32_t>(std::popcount(bits));
+    exited_count_ += count_bits(bits);
   }
   for (uint32_t open = active_; open != 0; open &= open - 1) {
     const auto id = static_cast<uint32_t>(std::countr_zero(open));

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <climits>
 
 #include "engine/mxcsr.h"
 #include "engine/scheduler.h"
@@ -56,6 +57,12 @@ Fiber* BlockSet::pop() {
 bool BlockSet::is_joined(const GridRun* grid) const {
   return std::any_of(joined_.begin(), joined_.end(),
                      [&](const Joined& one) { return one.grid == grid; });
+}
+
+int BlockSet::most_urgent() const {
+  int priority = INT_MAX;
+  for (const Joined& one : joined_) priority = std::min(priority, one.grid->priority);
+  return priority;
 }
 
 uint64_t BlockSet::next_wake_ns() const {

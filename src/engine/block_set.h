@@ -63,6 +63,8 @@ class BlockSet {
   bool empty() const { return resident_ == 0; }
   bool is_joined(const GridRun* grid) const;
   uint64_t next_wake_ns() const;
+  /// Smallest priority number of the resident grids.
+  int most_urgent() const;
   /// With no block resident: frees the records of past blocks and the memory of idle stacks.
   void give_back_memory();
 

@@ -34,6 +34,19 @@ BlockRecord& record_of(BlockContext* context) {
   worker.stop_kernel();
 }
 
+/// Services that enter the C library or the driver need room: running out of stack in there could
+/// leave a lock held, and a fault inside a driver callback would not be the kernel's.
+void require_stack(BlockContext* context) {
+  constexpr uint64_t needed_bytes = 24 * 1024;
+  const KernelThread& thread = record_of(context).worker->thread;
+  const auto here = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
+  if (here >= thread.stack_begin + needed_bytes) return;
+  PendingFault pending;
+  pending.kind = Fault::stack_overflow;
+  pending.detail = "no room left for a runtime service";
+  stop(context, std::move(pending));
+}
+
 /// A fiber strategy's service needs its fiber; under the region strategy the compiler was wrong.
 Fiber& fiber_of(BlockContext* context, WarpContext* warp, const char* service) {
   BlockRecord& record = record_of(context);
@@ -63,6 +76,7 @@ Fiber& fiber_of(BlockContext* context, WarpContext* warp, const char* service) {
 }
 
 int32_t service_vprintf(BlockContext* context, uint64_t format, uint64_t args) {
+  require_stack(context);
   BlockRecord& record = record_of(context);
   std::string& text = record.worker->text;
   text.clear();
@@ -90,6 +104,7 @@ void append_device_string(std::string& out, uint64_t address, uint64_t char_size
 
 void service_assert_note(BlockContext* context, uint32_t thread, uint64_t message, uint64_t file,
                          uint32_t line, uint64_t function, uint64_t char_size) {
+  require_stack(context);
   BlockRecord& record = record_of(context);
   uint32_t at[3] = {0, 0, 0};
   thread_coordinates(record.grid->launch.block, thread, at);
@@ -123,6 +138,7 @@ void service_assertfail(BlockContext* context, uint32_t thread, uint64_t message
 }
 
 uint64_t service_malloc(BlockContext* context, uint64_t bytes) {
+  require_stack(context);
   HostSection host;
   const auto& allocate = record_of(context).grid->spec->device_malloc;
   return allocate ? allocate(bytes) : 0;
@@ -130,6 +146,7 @@ uint64_t service_malloc(BlockContext* context, uint64_t bytes) {
 
 void service_free(BlockContext* context, uint64_t address) {
   if (address == 0) return;
+  require_stack(context);
   {
     HostSection host;
     const auto& release = record_of(context).grid->spec->device_free;
@@ -156,6 +173,7 @@ uint32_t service_barrier(BlockContext* context, WarpContext* warp, uint32_t id, 
 
 const kernel::Exchange* service_exchange(BlockContext* context, WarpContext* warp, uint32_t member,
                                          uint32_t tag, uint64_t value) {
+  require_stack(context);
   Fiber& fiber = fiber_of(context, warp, "exchange");
   if (!fiber.block->lanes || (member >> fiber.context.lane & 1) == 0) {
     PendingFault pending;

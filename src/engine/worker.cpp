@@ -124,9 +124,11 @@ void Worker::serve_blocks() {
     Work work;
     if (scheduler_.try_work(*this, work)) {
       if (work.grid != nullptr)
-        run_grid(*work.grid, true);
+        run_grid(*work.grid, work.grid->priority >= blocks_.most_urgent());
       else
         work.task();
+      if (left != nullptr) scheduler_.leave(*left);
+      left = nullptr;
       last_look_ns_ = 0;  // there may be more of it
       return;
     }

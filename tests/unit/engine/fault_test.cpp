@@ -112,6 +112,19 @@ TEST_F(FaultTest, RecursionOverflowsAFibersStack) {
   }
 }
 
+TEST_F(FaultTest, ServicesNeedRoomOnTheStack) {
+  Pool pool({.threads = 1});
+  auto code = fiber_code([](BlockContext* context, WarpContext*) {
+    // All but about 8 KiB of the fiber's 64 KiB are gone when printf is called.
+    volatile char* frame = static_cast<volatile char*>(__builtin_alloca(54 * 1024));
+    frame[0] = 1;
+    context->launch->runtime->vprintf(context, reinterpret_cast<uint64_t>("x"), 0);
+  });
+  Pool small({.threads = 1, .fiber_stack_bytes = 64 * 1024});
+  EXPECT_EQ(run(small, make_spec(code, 1, 32)).kind, Fault::stack_overflow);
+  EXPECT_EQ(run(pool, make_spec(code, 1, 32)).kind, Fault::none);
+}
+
 TEST_F(FaultTest, FaultInAFiberDropsTheBlock) {
   Pool pool({.threads = 2});
   auto code = fiber_code([](BlockContext* context, WarpContext* warp) {

@@ -234,6 +234,52 @@ TEST(Pool, WorkersBlockAsynchronousSignals) {
   EXPECT_EQ(blocked, 1);
 }
 
+TEST(Pool, EmptyGridIsDoneAtOnce) {
+  Pool pool({.threads = 1});
+  auto spec = make_spec(region_code([](BlockContext*) {}), 0, 32);
+  EXPECT_EQ(run(pool, std::move(spec)).kind, Fault::none);
+}
+
+TEST(Pool, PinnedWorkersRun) {
+  Pool pool({.threads = 3, .pin = true});
+  EXPECT_EQ(pool.threads(), 3u);
+  EXPECT_EQ(run(pool, make_spec(region_code([](BlockContext*) {}), 1000, 32)).kind, Fault::none);
+}
+
+TEST(Pool, DearerBlocksThanLastTimeAreSharedOut) {
+  Pool pool({.threads = 4});
+  struct Data {
+    std::atomic<int> sleep_us{0};
+    std::atomic<uint32_t> workers{0};
+  } data;
+  auto code = region_code([](BlockContext* context) {
+    auto* data = parameter<Data>(context);
+    if (data->sleep_us == 0) return;
+    data->workers |= 1u << context->worker;
+    std::this_thread::sleep_for(std::chrono::microseconds(data->sleep_us));
+  });
+  for (int i = 0; i < 50; ++i) run(pool, make_spec(code, 8, 32, &data));  // learns: cheap
+  data.sleep_us = 20000;
+  run(pool, make_spec(code, 8, 32, &data));
+  EXPECT_GE(__builtin_popcount(data.workers), 3);
+}
+
+TEST(Pool, IdleWorkersGiveMemoryBackAndRunAgain) {
+  Pool pool({.threads = 2});
+  auto region = region_code([](BlockContext* context) {
+    std::memset(context->local, 1, size_t{64} * 1024 * 128);
+  });
+  region->meta.local_frame_bytes = 64 * 1024;
+  auto fiber = fiber_code([](BlockContext* context, WarpContext* warp) {
+    context->launch->runtime->barrier(context, warp, 0, 0, 32, 0, 0);
+  });
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(run(pool, make_spec(region, 4, 128)).kind, Fault::none);
+    EXPECT_EQ(run(pool, make_spec(fiber, 4, 512)).kind, Fault::none);
+    if (i == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1300));
+  }
+}
+
 TEST(Pool, HugeGridsOfEmptyBlocksAreFast) {
   Pool pool({.threads = 2});
   auto code = region_code([](BlockContext*) {});

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <random>
 #include <thread>
 
 #include "support.h"
@@ -67,6 +68,19 @@ TEST(Progress, LaneGridBarrier) {
     while (data->arrived.load() < all) context->launch->runtime->yield(context, warp);
   });
   EXPECT_EQ(run(pool, make_spec(code, 12, 64, &data)).kind, Fault::none);
+}
+
+TEST(Progress, CooperativeGridBeyondTheLimitIsRefused) {
+  Pool pool({.threads = 1});
+  const auto code = lane_code([](BlockContext*, WarpContext*) {});
+  const uint64_t most = most_resident_blocks(code->meta, 1024);
+  EXPECT_GE(most, 4u);
+  EXPECT_EQ(most_resident_blocks(region_code(nullptr)->meta, 1024), UINT64_MAX);
+  auto spec = make_spec(code, static_cast<uint32_t>(most + 1), 1024);
+  spec->cooperative = true;
+  const FaultInfo info = run(pool, std::move(spec));
+  EXPECT_EQ(info.kind, Fault::out_of_resources);
+  EXPECT_NE(info.message.find("cooperative"), std::string::npos) << info.message;
 }
 
 struct Mailbox {
@@ -185,6 +199,67 @@ TEST(Progress, FaultCancelsSpinningBlocksElsewhere) {
   });
   for (int i = 0; i < 5; ++i) EXPECT_EQ(run(pool, make_spec(code, 8, 128)).kind, Fault::trap);
   EXPECT_EQ(run(pool, make_spec(region_code([](BlockContext*) {}), 8, 32)).kind, Fault::none);
+}
+
+// Grids of all strategies, priorities and fates at once; every one must end exactly once and as
+// planned. The seed is in the failure message.
+TEST(Progress, RandomMixOfGrids) {
+  const unsigned seed = std::random_device{}();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937 random(seed);
+  const auto pick = [&](uint32_t n) { return static_cast<uint32_t>(random() % n); };
+  auto region = region_code([](BlockContext* context) {
+    (*parameter<std::atomic<uint64_t>>(context))++;
+  });
+  auto fiber = fiber_code([](BlockContext* context, WarpContext* warp) {
+    const kernel::Runtime* runtime = context->launch->runtime;
+    for (int i = 0; i < 3; ++i) runtime->barrier(context, warp, 0, 0, 32, 0, 0);
+    if (warp->warp == 0) runtime->nanosleep(context, warp, 3000);
+    runtime->yield(context, warp);
+    (*parameter<std::atomic<uint64_t>>(context))++;
+  });
+  auto lane = lane_code([](BlockContext* context, WarpContext* warp) {
+    context->launch->runtime->exchange(context, warp, ~0u, 1, 1);
+    if (warp->lane == 31) (*parameter<std::atomic<uint64_t>>(context))++;
+  });
+  auto faulty_region = region_code([](BlockContext* context) {
+    if (linear_block(context) == 2)
+      context->launch->runtime->fault(context, static_cast<uint32_t>(Fault::trap), 0, 0, 1, 0);
+  });
+  auto faulty_fiber = fiber_code([](BlockContext* context, WarpContext* warp) {
+    context->launch->runtime->barrier(context, warp, 0, 0, 32, 0, 0);
+    if (linear_block(context) == 1 && warp->warp == 1)
+      context->launch->runtime->fault(context, static_cast<uint32_t>(Fault::trap), 0, 0, 1, 0);
+    context->launch->runtime->barrier(context, warp, 0, 0, 32, 0, 0);
+  });
+  Pool pool({.threads = 4});
+  std::atomic<uint64_t> count{0};
+  std::atomic<int> wrong{0};
+  uint64_t expected = 0;
+  Completion completion;
+  const int grids = under_tsan ? 200 : 3000;
+  for (int i = 0; i < grids; ++i) {
+    const uint32_t kind = pick(under_tsan ? 3 : 5);
+    const uint32_t blocks = 3 + pick(30), warps = 2 + pick(3);
+    const auto& code = kind == 0   ? region
+                       : kind == 1 ? fiber
+                       : kind == 2 ? lane
+                       : kind == 3 ? faulty_region
+                                   : faulty_fiber;
+    expected += kind == 0 ? blocks : kind <= 2 ? uint64_t{blocks} * warps : 0;
+    auto spec = make_spec(code, blocks, warps * 32, &count);
+    spec->priority = static_cast<int>(pick(3)) - 1;
+    spec->done = [&wrong, kind, finished = completion.callback()](const FaultInfo& info) {
+      if (info.kind != (kind >= 3 ? Fault::trap : Fault::none)) ++wrong;
+      finished({});
+    };
+    pool.submit(std::move(spec));
+    if (pick(50) == 0) std::this_thread::sleep_for(std::chrono::microseconds(pick(300)));
+  }
+  completion.wait();
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(count, expected);
+  EXPECT_EQ(completion.arrived(), grids);
 }
 
 }  // namespace
