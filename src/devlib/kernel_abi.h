@@ -48,7 +48,7 @@ struct Exchange {
 
 /// Services generated code may call. All are plain C functions; `line` is the PTX line.
 struct Runtime {
-  [[noreturn]] void (*fault)(BlockContext*, uint32_t kind, uint32_t warp, uint32_t lane, uint32_t line,
+  __attribute__((noreturn)) void (*fault)(BlockContext*, uint32_t kind, uint32_t warp, uint32_t lane, uint32_t line,
                              uint64_t address);
   /// One lane's printf: `format` and `args` are host addresses (args packed as nvcc packs vprintf's
   /// buffer). Returns what PTX's vprintf returns.

@@ -4,6 +4,9 @@
 
 #include <llvm/IR/Verifier.h>
 
+#include "compiler/ptx/parser.h"
+#include "compiler/ptx/table.h"
+
 namespace limen::simt {
 
 using namespace llvm;
@@ -723,6 +726,8 @@ bool Lowering::has_side_effects(const Inst& inst) const {
 }
 
 void Lowering::emit_inst(const Inst& inst) {
+  if (ptx::form(inst).state == ptx::State::later)
+    return fail(inst, "instruction '" + ptx::to_text(unit_.ptx, fn_, inst) + "' is not supported yet");
   if (inst.guard == ptx::no_index) {
     if (!emit_plain(inst)) fail(inst, "instruction '" + std::string(ptx::name(inst.op)) + "' is not supported");
     return;

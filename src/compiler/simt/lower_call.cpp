@@ -30,7 +30,8 @@ Lowering::Storage Lowering::make_storage(uint64_t bytes, bool array, const Twine
 
 Lowering::Storage& Lowering::storage_of(const Operand& o) {
   if (o.symbol_kind == Operand::SymbolKind::param) {
-    // Return parameters come first in the function's own numbering when named in the body.
+    // Return parameters follow the parameters in the body's numbering.
+    if (o.index >= fn_.params.size()) return returns_[o.index - fn_.params.size()];
     return params_[o.index];
   }
   auto it = locals_.find(o.index);
