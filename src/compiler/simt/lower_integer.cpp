@@ -216,7 +216,8 @@ Value* Lowering::divide(const Inst& inst, Value* a, Value* b, bool is_signed, bo
   Value* zero = Constant::getNullValue(t);
   Value* ones = Constant::getAllOnesValue(t);
   Value* one = ConstantInt::get(t, 1);
-  // The device does not trap: x / 0 is all ones, x % 0 is x, MIN / -1 is MIN, MIN % -1 is 0.
+  // The device does not trap: x / 0 and x % 0 are all ones, MIN / -1 is MIN, MIN % -1 is 0
+  // (measured H200, driver 580.x: tests/programs/int_math).
   Value* by_zero = b_.CreateICmpEQ(b, zero);
   Value* min = ConstantInt::get(t, APInt::getSignedMinValue(n));
   Value* overflow = is_signed ? b_.CreateAnd(b_.CreateICmpEQ(a, min), b_.CreateICmpEQ(b, ones)) : nullptr;
@@ -236,7 +237,7 @@ Value* Lowering::divide(const Inst& inst, Value* a, Value* b, bool is_signed, bo
   if (remainder) {
     Value* r = b_.CreateSub(a, b_.CreateMul(q, safe));
     if (overflow) r = b_.CreateSelect(overflow, zero, r);
-    return b_.CreateSelect(by_zero, a, r);
+    return b_.CreateSelect(by_zero, ones, r);
   }
   if (overflow) q = b_.CreateSelect(overflow, min, q);
   return b_.CreateSelect(by_zero, ones, q);
