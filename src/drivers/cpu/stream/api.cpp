@@ -184,9 +184,9 @@ CUresult cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t lengt
 
 /// partial: caching and synchronisation hints, priority to read; other attributes are refused
 CUresult cuStreamSetAttribute(CUstream hStream, CUstreamAttrID attr, const CUstreamAttrValue* value) {
-  if (!value) return CUDA_ERROR_INVALID_VALUE;
   ResolvedStream on;
   if (CUresult result = resolve_stream(hStream, &on)) return result;
+  if (!value) return CUDA_ERROR_INVALID_VALUE;
   switch (attr) {
     case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
       if (on.handle) on.handle->window = value->accessPolicyWindow;
@@ -204,9 +204,9 @@ CUresult cuStreamSetAttribute(CUstream hStream, CUstreamAttrID attr, const CUstr
 
 /// partial: caching and synchronisation hints, priority; other attributes are refused
 CUresult cuStreamGetAttribute(CUstream hStream, CUstreamAttrID attr, CUstreamAttrValue* value) {
-  if (!value) return CUDA_ERROR_INVALID_VALUE;
   ResolvedStream on;
   if (CUresult result = resolve_stream(hStream, &on)) return result;
+  if (!value) return CUDA_ERROR_INVALID_VALUE;
   switch (attr) {
     case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
       value->accessPolicyWindow = on.handle ? on.handle->window : CUaccessPolicyWindow{};
