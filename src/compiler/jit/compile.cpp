@@ -1,5 +1,5 @@
-// limen_jit_compile: one kernel, one specialisation, to an object. Chooses strategy and width, plans,
-// lowers, optimises, emits. Thread-safe: every call has its own LLVM context.
+// limen_jit_compile: one kernel, one specialisation, to an object. Chooses strategy and width,
+// plans, lowers, optimises, emits. Thread-safe: every call has its own LLVM context.
 #include "compiler/jit/compile.h"
 
 #include <fmt/format.h>
@@ -39,7 +39,10 @@ Result<void> parse(ptx::Module& m, Index f) {
   LIMEN_CHECK(ptx::parse_body(m, f));
   for (const ptx::Register& r : m.functions[f].registers)
     if (r.vector > 1)
-      return Error{Code::not_supported, fmt::format("vector register '{}' in '{}' is not supported", r.name, m.functions[f].name), ""};
+      return Error{
+          Code::not_supported,
+          fmt::format("vector register '{}' in '{}' is not supported", r.name, m.functions[f].name),
+          ""};
   return {};
 }
 
@@ -47,8 +50,10 @@ void direct_callees(const ptx::Function& f, std::set<Index>& out, bool& indirect
   for (const auto& b : f.blocks)
     for (const auto& i : b.body) {
       if (i.op != Op::call) continue;
-      if (i.ops[0].kind == Operand::Kind::reg) indirect = true;
-      else if (i.ops[0].symbol_kind == Operand::SymbolKind::function) out.insert(i.ops[0].index);
+      if (i.ops[0].kind == Operand::Kind::reg)
+        indirect = true;
+      else if (i.ops[0].symbol_kind == Operand::SymbolKind::function)
+        out.insert(i.ops[0].index);
     }
 }
 
@@ -146,7 +151,8 @@ struct Choice {
   std::string why;
 };
 
-uint32_t region_width(const ptx::Module&, const simt::Target& target, const Specialization& spec, bool float64) {
+uint32_t region_width(const ptx::Module&, const simt::Target& target, const Specialization& spec,
+                      bool float64) {
   uint32_t threads = spec.block[0] ? spec.block[0] * spec.block[1] * spec.block[2] : 32;
   uint32_t w = float64 && !target.avx512 ? 8 : 16;
   while (w > 4 && w / 2 >= threads) w /= 2;
@@ -165,10 +171,13 @@ std::vector<Choice> choices(const Program& p, const Specialization& spec, bool& 
     all.float64 |= t.float64;
     all.all_ftz &= t.all_ftz;
     all.any_ftz |= t.any_ftz;
-    if (t.spins) all.spins = true, all.reason = t.reason, all.uniform_spins_only &= t.uniform_spins_only;
+    if (t.spins)
+      all.spins = true, all.reason = t.reason, all.uniform_spins_only &= t.uniform_spins_only;
   }
   ftz_by_mxcsr = all.all_ftz && all.any_ftz && !all.float64;
-  uint32_t width = spec.width ? spec.width : all.warp_ops ? 32 : region_width(p.module, host_target(), spec, all.float64);
+  uint32_t width = spec.width     ? spec.width
+                   : all.warp_ops ? 32
+                                  : region_width(p.module, host_target(), spec, all.float64);
   if (all.warp_ops) width = 32;
   std::vector<Choice> list;
   const Choice region{Strategy::region, width, "region loops"};
@@ -191,11 +200,16 @@ std::vector<Choice> choices(const Program& p, const Specialization& spec, bool& 
     add(fiber, "asked for");
     add(lane, "");
   } else {
-    if (all.odd_barriers) add(fiber, all.reason);
-    else if (calls_barrier) add(fiber, "barrier inside a called function");
-    else add(region, "");
-    if (list[0].strategy == Strategy::region) add(lane, "");
-    else add(lane, "");
+    if (all.odd_barriers)
+      add(fiber, all.reason);
+    else if (calls_barrier)
+      add(fiber, "barrier inside a called function");
+    else
+      add(region, "");
+    if (list[0].strategy == Strategy::region)
+      add(lane, "");
+    else
+      add(lane, "");
   }
   return list;
 }
@@ -210,12 +224,13 @@ void dump(const char* stage, const std::string& name, const llvm::Module& module
 
 struct Attempt {
   std::optional<CompiledKernel> kernel;
-  std::string why;        ///< the strategy cannot run this kernel
-  std::string error;      ///< nothing can
+  std::string why;    ///< the strategy cannot run this kernel
+  std::string error;  ///< nothing can
   Code code = Code::not_supported;
 };
 
-Attempt attempt(const Program& p, const Specialization& spec, const Choice& choice, bool ftz_by_mxcsr) {
+Attempt attempt(const Program& p, const Specialization& spec, const Choice& choice,
+                bool ftz_by_mxcsr) {
   Attempt result;
   const simt::Target& target = host_target();
   const ptx::Function& kernel = p.module.functions[p.kernel];
@@ -228,7 +243,8 @@ Attempt attempt(const Program& p, const Specialization& spec, const Choice& choi
   module.setTargetTriple(machine->getTargetTriple().str());
   SharedLayout shared = lay_out_shared(p);
 
-  simt::Unit unit{module, p.module, target, {}, choice.strategy, ftz_by_mxcsr, {}, {}, {}, Code::not_supported};
+  simt::Unit unit{module,       p.module, target, {}, choice.strategy,
+                  ftz_by_mxcsr, {},       {},     {}, Code::not_supported};
   unit.launch.width = choice.width;
   unit.launch.scalar = choice.strategy == Strategy::lane;
   unit.launch.small_grid = spec.small_grid;
@@ -253,19 +269,23 @@ Attempt attempt(const Program& p, const Specialization& spec, const Choice& choi
     std::set<Index> seen;
     size_t size = 0;
     for (const auto& b : p.module.functions[f].blocks) size += b.body.size();
-    if (size <= 150 && !reaches(p.module, f, f, seen)) unit.functions[f]->addFnAttr(llvm::Attribute::AlwaysInline);
+    if (size <= 150 && !reaches(p.module, f, f, seen))
+      unit.functions[f]->addFnAttr(llvm::Attribute::AlwaysInline);
   }
   if (!unit.error.empty()) {
     result.error = unit.error;
     result.code = unit.error_code;
     return result;
   }
-  const std::string tag = fmt::format("{}.{}x{}x{}.s{}w{}", kernel.name.substr(0, 60), spec.block[0], spec.block[1], spec.block[2], static_cast<int>(choice.strategy), choice.width);
+  const std::string tag =
+      fmt::format("{}.{}x{}x{}.s{}w{}", kernel.name.substr(0, 60), spec.block[0], spec.block[1],
+                  spec.block[2], static_cast<int>(choice.strategy), choice.width);
   dump("raw", tag, module);
   std::string broken;
   llvm::raw_string_ostream broken_out(broken);
   if (llvm::verifyModule(module, &broken_out)) {
-    result.error = fmt::format("internal: invalid code for '{}': {}", kernel.name, broken.substr(0, 400));
+    result.error =
+        fmt::format("internal: invalid code for '{}': {}", kernel.name, broken.substr(0, 400));
     result.code = Code::unknown;
     return result;
   }
@@ -276,7 +296,8 @@ Attempt attempt(const Program& p, const Specialization& spec, const Choice& choi
   if (k.object.empty()) return result.error = error, result;
   if (const char* dir = std::getenv("LIMEN_DUMP_DIR"); dir && *dir) {
     std::ofstream out(fmt::format("{}/{}.o", dir, tag), std::ios::binary);
-    out.write(reinterpret_cast<const char*>(k.object.data()), static_cast<std::streamsize>(k.object.size()));
+    out.write(reinterpret_cast<const char*>(k.object.data()),
+              static_cast<std::streamsize>(k.object.size()));
   }
   k.meta.abi_version = kernel::kernel_abi_version;
   k.meta.strategy = choice.strategy;
@@ -295,8 +316,9 @@ Attempt attempt(const Program& p, const Specialization& spec, const Choice& choi
 }  // namespace
 }  // namespace limen::jit
 
-extern "C" __attribute__((visibility("default"))) limen::Result<limen::jit::CompiledKernel> limen_jit_compile(
-    limen::ptx::Module& module, uint32_t function, const limen::jit::Specialization& spec) {
+extern "C" __attribute__((visibility("default"))) limen::Result<limen::jit::CompiledKernel>
+limen_jit_compile(limen::ptx::Module& module, uint32_t function,
+                  const limen::jit::Specialization& spec) {
   using namespace limen;
   using namespace limen::jit;
   LIMEN_TRY(Program program, collect(module, function));
@@ -309,5 +331,7 @@ extern "C" __attribute__((visibility("default"))) limen::Result<limen::jit::Comp
     if (!a.error.empty()) return Error{a.code, a.error, ""};
     why = a.why;
   }
-  return Error{Code::not_supported, fmt::format("no strategy can run '{}': {}", module.functions[function].name, why), ""};
+  return Error{Code::not_supported,
+               fmt::format("no strategy can run '{}': {}", module.functions[function].name, why),
+               ""};
 }

@@ -1,6 +1,6 @@
 // What drivers/cpu asks of the compiler, without LLVM in sight. The implementation lives in
-// liblimen_jit.so, opened (RTLD_LOCAL) only when the disk cache has no answer: on a cache hit LLVM is
-// never loaded.
+// liblimen_jit.so, opened (RTLD_LOCAL) only when the disk cache has no answer: on a cache hit LLVM
+// is never loaded.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -14,10 +14,10 @@ namespace limen::jit {
 
 /// What a kernel version is specialised on. Everything here is part of the cache key.
 struct Specialization {
-  uint32_t block[3] = {0, 0, 0};   ///< block dimensions; all 0: any
-  bool small_grid = false;         ///< gridDim.i * blockDim.i < 2^30 for each i: index ranges provable
-  int strategy = -1;               ///< -1: the compiler chooses; else a kernel::Strategy
-  uint32_t width = 0;              ///< 0: the compiler chooses
+  uint32_t block[3] = {0, 0, 0};  ///< block dimensions; all 0: any
+  bool small_grid = false;  ///< gridDim.i * blockDim.i < 2^30 for each i: index ranges provable
+  int strategy = -1;        ///< -1: the compiler chooses; else a kernel::Strategy
+  uint32_t width = 0;       ///< 0: the compiler chooses
   uint32_t opt_level = 1;
 };
 
@@ -25,7 +25,7 @@ struct Specialization {
 struct CompiledKernel {
   std::vector<uint8_t> object;
   kernel::KernelMeta meta{};
-  std::string notes;               ///< why this strategy and width; shown by the trace and inspect
+  std::string notes;  ///< why this strategy and width; shown by the trace and inspect
 };
 
 /// Compiles one kernel. `module` bodies are parsed on demand (so it is not const).

@@ -51,7 +51,8 @@ const simt::Target& host_target() {
   return *target;
 }
 
-std::unique_ptr<TargetMachine> make_machine(const simt::Target& target, uint32_t opt_level, std::string& error) {
+std::unique_ptr<TargetMachine> make_machine(const simt::Target& target, uint32_t opt_level,
+                                            std::string& error) {
   static std::once_flag once;
   std::call_once(once, [] {
     InitializeNativeTarget();
@@ -63,8 +64,11 @@ std::unique_ptr<TargetMachine> make_machine(const simt::Target& target, uint32_t
   TargetOptions options;
   options.AllowFPOpFusion = FPOpFusion::Strict;
   options.TrapUnreachable = true;
-  std::unique_ptr<TargetMachine> m(t->createTargetMachine(triple, target.cpu, target.features, options, Reloc::PIC_, CodeModel::Small,
-                                                          opt_level == 0 ? CodeGenOptLevel::None : opt_level == 1 ? CodeGenOptLevel::Less : CodeGenOptLevel::Default));
+  std::unique_ptr<TargetMachine> m(t->createTargetMachine(
+      triple, target.cpu, target.features, options, Reloc::PIC_, CodeModel::Small,
+      opt_level == 0   ? CodeGenOptLevel::None
+      : opt_level == 1 ? CodeGenOptLevel::Less
+                       : CodeGenOptLevel::Default));
   return m;
 }
 

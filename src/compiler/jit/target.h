@@ -15,12 +15,14 @@ namespace limen::jit {
 const simt::Target& host_target();
 
 /// A target machine for `target`; null with a message in `error` when LLVM has none.
-std::unique_ptr<llvm::TargetMachine> make_machine(const simt::Target& target, uint32_t opt_level, std::string& error);
+std::unique_ptr<llvm::TargetMachine> make_machine(const simt::Target& target, uint32_t opt_level,
+                                                  std::string& error);
 
 /// Runs the fixed pass list.
 void optimize(llvm::Module& module, llvm::TargetMachine& machine, uint32_t opt_level);
 
 /// Emits a relocatable ELF object.
-std::vector<uint8_t> emit_object(llvm::Module& module, llvm::TargetMachine& machine, std::string& error);
+std::vector<uint8_t> emit_object(llvm::Module& module, llvm::TargetMachine& machine,
+                                 std::string& error);
 
 }  // namespace limen::jit

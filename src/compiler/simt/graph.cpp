@@ -384,7 +384,8 @@ struct Builder {
   }
 
   bool better(NodeId a, NodeId b, const std::vector<uint32_t>& number) const {
-    bool bar_a = graph.nodes[a].leave == Leave::barrier, bar_b = graph.nodes[b].leave == Leave::barrier;
+    bool bar_a = graph.nodes[a].leave == Leave::barrier,
+         bar_b = graph.nodes[b].leave == Leave::barrier;
     if (bar_a != bar_b) return bar_b;
     return number[a] < number[b];
   }
@@ -392,8 +393,8 @@ struct Builder {
   bool is_back_edge(NodeId u, NodeId s) const { return dominates(s, u); }
 
   /// Nodes from which the region's main way out cannot be reached only lead to exits. Their ends
-  /// get a pseudo edge to where the other lanes of the deciding branch go on, so that post-dominance
-  /// (and with it the mask) is not widened to everything after an early exit.
+  /// get a pseudo edge to where the other lanes of the deciding branch go on, so that
+  /// post-dominance (and with it the mask) is not widened to everything after an early exit.
   void add_pseudo_edges() {
     const size_t n = graph.nodes.size();
     Bits main(n);

@@ -57,8 +57,8 @@ struct Node {
 struct Graph {
   const ptx::Function* function = nullptr;
   std::vector<Node> nodes;
-  std::vector<Bits> live_in;    ///< registers live at a node's start, by node
-  size_t registers = 0;         ///< function registers + 1: the last is the carry flag
+  std::vector<Bits> live_in;  ///< registers live at a node's start, by node
+  size_t registers = 0;       ///< function registers + 1: the last is the carry flag
   bool has_barrier = false;
 
   const ptx::Instruction& inst(const Node& n, uint32_t i) const {
@@ -91,11 +91,12 @@ struct Loop {
 /// Part of the graph run between two barriers: what is reachable from `entry` without crossing one.
 struct Region {
   NodeId entry = 0;
-  std::vector<NodeId> order;      ///< loop-contiguous topological order, barrier nodes last
-  std::vector<uint32_t> position; ///< by node; no_node when outside
+  std::vector<NodeId> order;              ///< loop-contiguous topological order, barrier nodes last
+  std::vector<uint32_t> position;         ///< by node; no_node when outside
   std::vector<std::vector<NodeId>> succ;  ///< by node, inside the region (barrier edges cut)
-  std::vector<std::vector<NodeId>> flow;  ///< succ plus pseudo edges of exit tails, for post-dominance
-  std::vector<NodeId> ipdom;      ///< by node; no_node = the region's end
+  std::vector<std::vector<NodeId>>
+      flow;                   ///< succ plus pseudo edges of exit tails, for post-dominance
+  std::vector<NodeId> ipdom;  ///< by node; no_node = the region's end
   std::vector<Loop> loops;
   std::vector<uint32_t> loop_of;  ///< innermost loop by node
   bool reducible = true;

@@ -57,11 +57,14 @@ void Lowering::begin_function(llvm::Function* fn) {
   rp_ = nullptr;
 }
 
-// -- kernels ---------------------------------------------------------------------------------------
+// -- kernels
+// ---------------------------------------------------------------------------------------
 
 void Lowering::make_kernel() {
-  if (plan_.strategy == Strategy::region) make_kernel_region();
-  else make_kernel_fiber();
+  if (plan_.strategy == Strategy::region)
+    make_kernel_region();
+  else
+    make_kernel_fiber();
 }
 
 Value* Lowering::initial_mask(Value* warp) {
@@ -73,7 +76,8 @@ Value* Lowering::initial_mask(Value* warp) {
   } else {
     Value* d[3];
     for (int i = 0; i < 3; ++i)
-      d[i] = launch_field(offsetof(LaunchContext, block) + 4 * static_cast<size_t>(i), b_.getInt32Ty());
+      d[i] = launch_field(offsetof(LaunchContext, block) + 4 * static_cast<size_t>(i),
+                          b_.getInt32Ty());
     threads = b_.CreateMul(b_.CreateMul(d[0], d[1]), d[2]);
   }
   Value* left = b_.CreateSub(threads, b_.CreateMul(warp, b_.getInt32(width())));
@@ -120,8 +124,11 @@ void Lowering::make_kernel_region() {
   }
   // With barriers: every warp runs to its next barrier, then the next warp, until all are done.
   Value* slots = ctx_field(offsetof(BlockContext, slots), b_.getPtrTy());
-  Value* scratch = b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), ctx_, offsetof(BlockContext, scratch));
-  auto word = [&](Value* base, uint64_t i) { return b_.CreateConstInBoundsGEP1_64(b_.getInt32Ty(), base, i); };
+  Value* scratch =
+      b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), ctx_, offsetof(BlockContext, scratch));
+  auto word = [&](Value* base, uint64_t i) {
+    return b_.CreateConstInBoundsGEP1_64(b_.getInt32Ty(), base, i);
+  };
   for (uint64_t i = 0; i < 8; ++i) b_.CreateStore(b_.getInt32(0), word(scratch, i));
   auto slot_of = [&](Value* w) {
     Value* offset = b_.CreateMul(b_.CreateZExt(w, b_.getInt64Ty()), b_.getInt64(slot_bytes_));
@@ -158,7 +165,8 @@ void Lowering::make_kernel_region() {
     b_.SetInsertPoint(after);
   });
   b_.SetInsertPoint(check);
-  b_.CreateCondBr(b_.CreateICmpNE(b_.CreateLoad(b_.getInt32Ty(), running), b_.getInt32(0)), rounds, exit);
+  b_.CreateCondBr(b_.CreateICmpNE(b_.CreateLoad(b_.getInt32Ty(), running), b_.getInt32(0)), rounds,
+                  exit);
   b_.SetInsertPoint(exit);
   b_.CreateRetVoid();
 }
@@ -284,8 +292,10 @@ llvm::Function* Lowering::make_region(uint32_t index) {
   region_index_ = index;
   const RegionPlan& rp = plan_.regions[index];
   live_ = entry_alloca(vec_type(int_type(1)), "live", false);
-  if (index == 0) b_.CreateStore(initial_mask(warp_), live_);
-  else load_slots(index);
+  if (index == 0)
+    b_.CreateStore(initial_mask(warp_), live_);
+  else
+    load_slots(index);
   const bool whole = unit_.launch.block_known() && unit_.launch.threads() % width() == 0;
   bool may_exit = false;
   for (const RegionPlan& p : plan_.regions) may_exit |= region_exits(plan_.graph, p.region);
@@ -329,8 +339,10 @@ void Lowering::make_function() {
     for (Index i = 0; i < params.size(); ++i) {
       Storage s{fn->getArg(arg++), params[i].bytes,
                 !(params[i].bytes <= 8 && params[i].bytes == ptx::size_of(params[i].type))};
-      if (returns) returns_.push_back(s);
-      else params_[i] = s;
+      if (returns)
+        returns_.push_back(s);
+      else
+        params_[i] = s;
     }
   };
   take(fn_.returns, true);
@@ -370,7 +382,8 @@ llvm::Function* Lowering::declare_function(Unit& unit, Index index) {
   return fn;
 }
 
-// -- control flow ----------------------------------------------------------------------------------
+// -- control flow
+// ----------------------------------------------------------------------------------
 
 void Lowering::emit_nodes(const RegionPlan& rp) {
   rp_ = &rp;
@@ -392,8 +405,10 @@ void Lowering::emit_nodes(const RegionPlan& rp) {
   jump(rp.region.entry);
   for (NodeId id : rp.region.order) emit_node(id);
   b_.SetInsertPoint(done_);
-  if (out_->getReturnType()->isVoidTy()) b_.CreateRetVoid();
-  else b_.CreateRet(b_.getInt32(0));
+  if (out_->getReturnType()->isVoidTy())
+    b_.CreateRetVoid();
+  else
+    b_.CreateRet(b_.getInt32(0));
   rp_ = nullptr;
 }
 
@@ -445,8 +460,10 @@ void Lowering::emit_leave(NodeId id) {
     case Leave::fall:
     case Leave::branch:
       send(id, node.succ[0], active());
-      if (rp_->masked.has(id)) jump_chain(id);
-      else jump(node.succ[0]);
+      if (rp_->masked.has(id))
+        jump_chain(id);
+      else
+        jump(node.succ[0]);
       break;
     case Leave::cond:
       leave_cond(id, *last);
@@ -465,7 +482,8 @@ void Lowering::emit_leave(NodeId id) {
       break;
     case Leave::cond_ret: {
       Val g = read_reg(last->guard);
-      if (last->guard_negated) g = g.uniform() ? Val::scalar(b_.CreateNot(g.base)) : Val::vector(b_.CreateNot(vec(g)));
+      if (last->guard_negated)
+        g = g.uniform() ? Val::scalar(b_.CreateNot(g.base)) : Val::vector(b_.CreateNot(vec(g)));
       if (scalar_mode()) {
         b_.CreateCondBr(g.base, done_, heads_[node.succ[0]]);
         break;
@@ -580,8 +598,10 @@ void Lowering::leave_cond(NodeId id, const Inst& inst) {
   }
   if (taken == other) {
     send(id, taken, active());
-    if (masked) jump_chain(id);
-    else jump(taken);
+    if (masked)
+      jump_chain(id);
+    else
+      jump(taken);
     return;
   }
   Value* lanes = active();
@@ -595,10 +615,13 @@ void Lowering::leave_cond(NodeId id, const Inst& inst) {
   // Unmasked and divergent: start the chain at the earlier of the two arms.
   NodeId first = no_node;
   for (NodeId t : {taken, other})
-    if (rp_->masked.has(t) && (first == no_node || rp_->region.position[t] < rp_->region.position[first]))
+    if (rp_->masked.has(t) &&
+        (first == no_node || rp_->region.position[t] < rp_->region.position[first]))
       first = t;
-  if (first == no_node) jump(taken);
-  else b_.CreateBr(heads_[first]);
+  if (first == no_node)
+    jump(taken);
+  else
+    b_.CreateBr(heads_[first]);
 }
 
 void Lowering::leave_indexed(NodeId id, const Inst& inst) {
@@ -631,7 +654,8 @@ void Lowering::leave_indexed(NodeId id, const Inst& inst) {
   }
   Value* lanes = active();
   Value* v = vec(index);
-  fault_if(b_.CreateAnd(lanes, b_.CreateICmpUGE(v, splat(b_.getInt32(static_cast<uint32_t>(targets.size()))))),
+  fault_if(b_.CreateAnd(lanes, b_.CreateICmpUGE(
+                                   v, splat(b_.getInt32(static_cast<uint32_t>(targets.size()))))),
            kernel::Fault::illegal_instruction, inst.line, nullptr);
   NodeId first = no_node;
   for (uint32_t i = 0; i < targets.size(); ++i) {
@@ -640,9 +664,12 @@ void Lowering::leave_indexed(NodeId id, const Inst& inst) {
         (first == no_node || rp_->region.position[targets[i]] < rp_->region.position[first]))
       first = targets[i];
   }
-  if (masked) jump_chain(id);
-  else if (first == no_node) jump(targets[0]);
-  else b_.CreateBr(heads_[first]);
+  if (masked)
+    jump_chain(id);
+  else if (first == no_node)
+    jump(targets[0]);
+  else
+    b_.CreateBr(heads_[first]);
 }
 
 void Lowering::leave_barrier(NodeId id, const Inst& inst) {
@@ -670,10 +697,9 @@ void Lowering::accumulate_reduction(const Inst& inst) {
   Val p = read(inst.ops.back(), ptx::Type::pred);
   Value* lanes = active();
   Value* yes = b_.CreateAnd(lanes, vec(p));
-  auto popc = [&](Value* m) {
-    return b_.CreateUnaryIntrinsic(Intrinsic::ctpop, bits(m));
-  };
-  Value* scratch = b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), ctx_, offsetof(BlockContext, scratch));
+  auto popc = [&](Value* m) { return b_.CreateUnaryIntrinsic(Intrinsic::ctpop, bits(m)); };
+  Value* scratch =
+      b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), ctx_, offsetof(BlockContext, scratch));
   auto add = [&](uint64_t i, Value* v) {
     Value* at = b_.CreateConstInBoundsGEP1_64(b_.getInt32Ty(), scratch, i);
     b_.CreateStore(b_.CreateAdd(b_.CreateLoad(b_.getInt32Ty(), at), v), at);
@@ -683,18 +709,21 @@ void Lowering::accumulate_reduction(const Inst& inst) {
 }
 
 void Lowering::read_reduction(const Inst& inst) {
-  Value* scratch = b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), ctx_, offsetof(BlockContext, scratch));
+  Value* scratch =
+      b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), ctx_, offsetof(BlockContext, scratch));
   auto get = [&](uint64_t i) {
-    return b_.CreateLoad(b_.getInt32Ty(), b_.CreateConstInBoundsGEP1_64(b_.getInt32Ty(), scratch, i));
+    return b_.CreateLoad(b_.getInt32Ty(),
+                         b_.CreateConstInBoundsGEP1_64(b_.getInt32Ty(), scratch, i));
   };
   Value* yes = get(4);
-  Value* r = inst.has(Tok::popc)  ? yes
+  Value* r = inst.has(Tok::popc)   ? yes
              : inst.has(Tok::and_) ? b_.CreateICmpEQ(yes, get(5))
                                    : b_.CreateICmpNE(yes, b_.getInt32(0));
   write(inst.ops[0], Val::scalar(r), inst.has(Tok::popc) ? ptx::Type::u32 : ptx::Type::pred);
 }
 
-// -- instructions ----------------------------------------------------------------------------------
+// -- instructions
+// ----------------------------------------------------------------------------------
 
 bool Lowering::has_side_effects(const Inst& inst) const {
   switch (inst.op) {
@@ -727,9 +756,11 @@ bool Lowering::has_side_effects(const Inst& inst) const {
 
 void Lowering::emit_inst(const Inst& inst) {
   if (ptx::form(inst).state == ptx::State::later)
-    return fail(inst, "instruction '" + ptx::to_text(unit_.ptx, fn_, inst) + "' is not supported yet");
+    return fail(inst,
+                "instruction '" + ptx::to_text(unit_.ptx, fn_, inst) + "' is not supported yet");
   if (inst.guard == ptx::no_index) {
-    if (!emit_plain(inst)) fail(inst, "instruction '" + std::string(ptx::name(inst.op)) + "' is not supported");
+    if (!emit_plain(inst))
+      fail(inst, "instruction '" + std::string(ptx::name(inst.op)) + "' is not supported");
     return;
   }
   emit_guarded(inst);
@@ -737,7 +768,8 @@ void Lowering::emit_inst(const Inst& inst) {
 
 void Lowering::emit_guarded(const Inst& inst) {
   auto plain = [&] {
-    if (!emit_plain(inst)) fail(inst, "instruction '" + std::string(ptx::name(inst.op)) + "' is not supported");
+    if (!emit_plain(inst))
+      fail(inst, "instruction '" + std::string(ptx::name(inst.op)) + "' is not supported");
   };
   Val g = read_reg(inst.guard);
   if (inst.guard_negated)

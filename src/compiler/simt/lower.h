@@ -1,6 +1,6 @@
-// PTX instructions to LLVM IR, a warp as a vector of lanes. One Lowering makes one LLVM function from
-// one Plan. lower.cpp holds the skeleton and control flow, value.cpp operands and registers, and
-// lower_<family>.cpp the instructions. Invariant: a node's code runs only with a lane active.
+// PTX instructions to LLVM IR, a warp as a vector of lanes. One Lowering makes one LLVM function
+// from one Plan. lower.cpp holds the skeleton and control flow, value.cpp operands and registers,
+// and lower_<family>.cpp the instructions. Invariant: a node's code runs only with a lane active.
 #pragma once
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Module.h>
@@ -28,12 +28,12 @@ struct Unit {
   llvm::Module& module;
   ptx::Module& ptx;
   const Target& target;
-  LaunchShape launch;                 ///< frame_bytes is set by function
+  LaunchShape launch;  ///< frame_bytes is set by function
   kernel::Strategy strategy;
-  bool flush_by_mxcsr = false;        ///< FTZ/DAZ are on: .ftz needs no code
+  bool flush_by_mxcsr = false;                      ///< FTZ/DAZ are on: .ftz needs no code
   std::map<ptx::Index, llvm::Function*> functions;  ///< device functions, declared on first use
-  std::vector<ptx::Index> pending;    ///< declared, body not made yet
-  std::string error;                  ///< first failure; empty = none
+  std::vector<ptx::Index> pending;                  ///< declared, body not made yet
+  std::string error;                                ///< first failure; empty = none
   Code error_code = Code::not_supported;
 };
 
@@ -64,14 +64,16 @@ struct FrameLayout {
 };
 
 /// Places .local variables; `shared_base` is advanced over the function's .shared variables.
-FrameLayout lay_out(const ptx::Module& module, const ptx::Function& function, uint64_t& shared_bytes);
+FrameLayout lay_out(const ptx::Module& module, const ptx::Function& function,
+                    uint64_t& shared_bytes);
 
 class Lowering {
  public:
   Lowering(Unit& unit, const Plan& plan, ptx::Index function_index,
            const std::vector<uint64_t>& shared_offsets, const FrameLayout& frame);
 
-  /// Region strategy: limen_kernel and its regions. Other strategies: one function for the whole body.
+  /// Region strategy: limen_kernel and its regions. Other strategies: one function for the whole
+  /// body.
   void make_kernel();
   /// A device function's body (declared before by declare_function).
   void make_function();
@@ -115,20 +117,20 @@ class Lowering {
   // -- values (value.cpp)
   uint32_t width() const { return unit_.launch.width; }
   bool scalar_mode() const { return unit_.launch.scalar; }
-  llvm::Type* scalar_type(ptx::Type t) const;   ///< i1, iN, float, double
+  llvm::Type* scalar_type(ptx::Type t) const;  ///< i1, iN, float, double
   llvm::Type* int_type(uint32_t bits) const;
   llvm::Type* vec_type(llvm::Type* t) const;
   llvm::Constant* splat_const(llvm::Type* scalar, int64_t v) const;
   Value* splat(Value* scalar);
   Value* offsets_vector(const Offsets& o, llvm::Type* element);
-  Value* vec(const Val& v);                     ///< materialises every lane
-  Value* cast(Value* v, llvm::Type* scalar);    ///< same width reinterpretation, scalar or vector
+  Value* vec(const Val& v);                   ///< materialises every lane
+  Value* cast(Value* v, llvm::Type* scalar);  ///< same width reinterpretation, scalar or vector
   Val cast(const Val& v, llvm::Type* scalar);
-  Val read(const ptx::Operand& o, ptx::Type t); ///< as t's storage type (int or float)
+  Val read(const ptx::Operand& o, ptx::Type t);  ///< as t's storage type (int or float)
   Val read_int(const ptx::Operand& o, uint32_t bits);
   Val read_reg(ptx::Index r);
   Val read_sreg(ptx::SReg s, uint8_t component);
-  Val fit(const Val& v, llvm::Type* to);        ///< truncates or zero-extends integers
+  Val fit(const Val& v, llvm::Type* to);  ///< truncates or zero-extends integers
   Val symbol_address(const ptx::Operand& o);
   void write(const ptx::Operand& dest, const Val& v, ptx::Type t);
   void write_reg(ptx::Index r, const Val& v);
@@ -140,9 +142,9 @@ class Lowering {
   };
   Slot& slot(ptx::Index r);
   llvm::Type* register_type(ptx::Index r) const;
-  Value* active();                              ///< <W x i1>
-  bool active_full() const;                     ///< statically all lanes
-  Value* bits(Value* mask);                     ///< i32
+  Value* active();           ///< <W x i1>
+  bool active_full() const;  ///< statically all lanes
+  Value* bits(Value* mask);  ///< i32
   Value* any(Value* mask);
   Value* all(Value* mask);
   Value* mask_of_bits(Value* i32);
@@ -150,9 +152,9 @@ class Lowering {
   Shape transfer_of(const Inst& inst) const;
   Value* ctx_field(size_t offset, llvm::Type* t, bool invariant = true);
   Value* launch_field(size_t offset, llvm::Type* t);
-  Value* runtime(size_t offset);                ///< function pointer
-  Value* warp_index();                          ///< i32, index of this W-wide warp in the block
-  Value* thread_linear_base();                  ///< i32
+  Value* runtime(size_t offset);  ///< function pointer
+  Value* warp_index();            ///< i32, index of this W-wide warp in the block
+  Value* thread_linear_base();    ///< i32
   void fault(kernel::Fault kind, uint32_t line, Value* lanes, Value* address);
   void fault_if(Value* lanes_bad, kernel::Fault kind, uint32_t line, Value* address);
 
@@ -205,7 +207,7 @@ class Lowering {
 
   // -- memory (lower_memory.cpp, lower_atomic.cpp)
   struct Address {
-    Val at;             ///< i64 host address
+    Val at;  ///< i64 host address
     bool shared = false;
   };
   bool lower_memory(const Inst& inst);
@@ -218,7 +220,8 @@ class Lowering {
   void check_alignment(const Inst& inst, const Val& at, uint64_t bytes);
   Value* load_vector(const Inst& inst, const Val& at, llvm::Type* t, uint64_t bytes);
   void store_vector(const Inst& inst, const Val& at, Value* v, uint64_t bytes);
-  std::vector<Value*> load_interleaved(const Val& at, llvm::Type* t, uint32_t count, uint64_t bytes);
+  std::vector<Value*> load_interleaved(const Val& at, llvm::Type* t, uint32_t count,
+                                       uint64_t bytes);
   Value* gather(Value* base, const Val& at, llvm::Type* t, uint64_t bytes);
   void scatter(const Val& at, Value* v, uint64_t bytes);
   Value* pointer(Value* address);
@@ -272,9 +275,9 @@ class Lowering {
   llvm::Function* out_ = nullptr;
   llvm::BasicBlock* entry_ = nullptr;
   Value* ctx_ = nullptr;
-  Value* warp_ctx_ = nullptr;   ///< fiber and lane strategies
+  Value* warp_ctx_ = nullptr;  ///< fiber and lane strategies
   Value* warp_ = nullptr;
-  Value* frame_base_ = nullptr; ///< device functions: own .local frames
+  Value* frame_base_ = nullptr;  ///< device functions: own .local frames
   std::vector<Slot> slots_;
   std::map<ptx::Index, Storage> params_, locals_;  ///< .param storage
   std::vector<Storage> returns_;
@@ -286,9 +289,9 @@ class Lowering {
   bool live_full_ = false;
   llvm::BasicBlock* done_ = nullptr;
   NodeId node_ = no_node;
-  Value* node_mask_ = nullptr;   ///< masked node: its lanes
-  Value* guard_mask_ = nullptr;  ///< lanes on which the current instruction acts, if narrower
-  Value* write_guard_ = nullptr; ///< pure guarded instruction: where its result is taken
+  Value* node_mask_ = nullptr;    ///< masked node: its lanes
+  Value* guard_mask_ = nullptr;   ///< lanes on which the current instruction acts, if narrower
+  Value* write_guard_ = nullptr;  ///< pure guarded instruction: where its result is taken
   std::vector<uint32_t> slot_offset_;
   uint32_t slot_bytes_ = 0;
   std::vector<uint64_t> slot_map_;

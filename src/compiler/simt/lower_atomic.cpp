@@ -1,5 +1,5 @@
-// atom and red. A block runs on one worker, so atomics on shared memory need no lock; lanes that add
-// to one global address combine first where nobody asks for the old value.
+// atom and red. A block runs on one worker, so atomics on shared memory need no lock; lanes that
+// add to one global address combine first where nobody asks for the old value.
 #include <llvm/IR/IntrinsicInst.h>
 
 #include "compiler/simt/lower.h"
@@ -14,7 +14,9 @@ using PType = ptx::Type;
 
 namespace {
 
-bool is_half_pair(PType t) { return t == PType::f16x2 || t == PType::bf16x2 || t == PType::f16 || t == PType::bf16; }
+bool is_half_pair(PType t) {
+  return t == PType::f16x2 || t == PType::bf16x2 || t == PType::f16 || t == PType::bf16;
+}
 
 AtomicOrdering order_of(const ptx::Instruction& inst) {
   if (inst.has(Tok::acq_rel)) return AtomicOrdering::AcquireRelease;
@@ -30,8 +32,11 @@ Value* Lowering::combine(const Inst& inst, Value* old, Value* b, Value* c) {
   const PType t = inst.type();
   const bool sg = ptx::is_signed(t);
   if (is_half_pair(t)) {
-    const bool packed = t == PType::f16x2 || t == PType::bf16x2, bf16 = t == PType::bf16x2 || t == PType::bf16;
-    auto one = [&](Value* x, Value* y) { return float_to_half(b_.CreateFAdd(half_to_float(x, bf16), half_to_float(y, bf16)), bf16); };
+    const bool packed = t == PType::f16x2 || t == PType::bf16x2,
+               bf16 = t == PType::bf16x2 || t == PType::bf16;
+    auto one = [&](Value* x, Value* y) {
+      return float_to_half(b_.CreateFAdd(half_to_float(x, bf16), half_to_float(y, bf16)), bf16);
+    };
     if (inst.has(Tok::add) && !packed) return one(old, b);
     if (inst.has(Tok::add)) {
       Value* out = b_.getInt32(0);
@@ -51,14 +56,18 @@ Value* Lowering::combine(const Inst& inst, Value* old, Value* b, Value* c) {
   if (inst.has(Tok::and_)) return b_.CreateAnd(old, b);
   if (inst.has(Tok::or_)) return b_.CreateOr(old, b);
   if (inst.has(Tok::xor_)) return b_.CreateXor(old, b);
-  if (inst.has(Tok::min)) return b_.CreateBinaryIntrinsic(sg ? Intrinsic::smin : Intrinsic::umin, old, b);
-  if (inst.has(Tok::max)) return b_.CreateBinaryIntrinsic(sg ? Intrinsic::smax : Intrinsic::umax, old, b);
+  if (inst.has(Tok::min))
+    return b_.CreateBinaryIntrinsic(sg ? Intrinsic::smin : Intrinsic::umin, old, b);
+  if (inst.has(Tok::max))
+    return b_.CreateBinaryIntrinsic(sg ? Intrinsic::smax : Intrinsic::umax, old, b);
   if (inst.has(Tok::inc)) {
     Value* wrap = b_.CreateICmpUGE(old, b);
-    return b_.CreateSelect(wrap, Constant::getNullValue(old->getType()), b_.CreateAdd(old, ConstantInt::get(old->getType(), 1)));
+    return b_.CreateSelect(wrap, Constant::getNullValue(old->getType()),
+                           b_.CreateAdd(old, ConstantInt::get(old->getType(), 1)));
   }
   if (inst.has(Tok::dec)) {
-    Value* reset = b_.CreateOr(b_.CreateICmpEQ(old, Constant::getNullValue(old->getType())), b_.CreateICmpUGT(old, b));
+    Value* reset = b_.CreateOr(b_.CreateICmpEQ(old, Constant::getNullValue(old->getType())),
+                               b_.CreateICmpUGT(old, b));
     return b_.CreateSelect(reset, b, b_.CreateSub(old, ConstantInt::get(old->getType(), 1)));
   }
   fail(inst, "this atomic operation is not supported");
@@ -76,7 +85,9 @@ Value* Lowering::atomic_one(const Inst& inst, Value* p, Value* b, Value* c, bool
   }
   const AtomicOrdering order = order_of(inst);
   const bool sg = ptx::is_signed(t);
-  auto rmw = [&](AtomicRMWInst::BinOp op) { return b_.CreateAtomicRMW(op, p, b, MaybeAlign(ptx::size_of(t)), order); };
+  auto rmw = [&](AtomicRMWInst::BinOp op) {
+    return b_.CreateAtomicRMW(op, p, b, MaybeAlign(ptx::size_of(t)), order);
+  };
   if (is_half_pair(t)) {
     // Compare-and-swap loop.
     BasicBlock* before = b_.GetInsertBlock();
@@ -89,7 +100,8 @@ Value* Lowering::atomic_one(const Inst& inst, Value* p, Value* b, Value* c, bool
     PHINode* old = b_.CreatePHI(st, 2);
     old->addIncoming(first, before);
     Value* next = combine(inst, old, b, c);
-    Value* pair = b_.CreateAtomicCmpXchg(p, old, next, MaybeAlign(ptx::size_of(t)), AtomicOrdering::Monotonic, AtomicOrdering::Monotonic);
+    Value* pair = b_.CreateAtomicCmpXchg(p, old, next, MaybeAlign(ptx::size_of(t)),
+                                         AtomicOrdering::Monotonic, AtomicOrdering::Monotonic);
     old->addIncoming(b_.CreateExtractValue(pair, 0), b_.GetInsertBlock());
     b_.CreateCondBr(b_.CreateExtractValue(pair, 1), after, loop);
     b_.SetInsertPoint(after);
@@ -105,7 +117,10 @@ Value* Lowering::atomic_one(const Inst& inst, Value* p, Value* b, Value* c, bool
   if (inst.has(Tok::inc)) return rmw(AtomicRMWInst::UIncWrap);
   if (inst.has(Tok::dec)) return rmw(AtomicRMWInst::UDecWrap);
   if (inst.has(Tok::cas)) {
-    AtomicOrdering fail_order = order == AtomicOrdering::AcquireRelease || order == AtomicOrdering::Acquire ? AtomicOrdering::Acquire : AtomicOrdering::Monotonic;
+    AtomicOrdering fail_order =
+        order == AtomicOrdering::AcquireRelease || order == AtomicOrdering::Acquire
+            ? AtomicOrdering::Acquire
+            : AtomicOrdering::Monotonic;
     Value* pair = b_.CreateAtomicCmpXchg(p, b, c, MaybeAlign(ptx::size_of(t)), order, fail_order);
     return b_.CreateExtractValue(pair, 0);
   }
@@ -152,16 +167,22 @@ void Lowering::lower_atomic(const Inst& inst) {
     Value* total = nullptr;
     const bool sg = ptx::is_signed(t);
     const unsigned n = st->getPrimitiveSizeInBits();
-    if (inst.has(Tok::add) && !ptx::is_float(t)) total = reduce(Intrinsic::vector_reduce_add, ConstantInt::get(st, 0));
-    else if (inst.has(Tok::and_)) total = reduce(Intrinsic::vector_reduce_and, Constant::getAllOnesValue(st));
-    else if (inst.has(Tok::or_)) total = reduce(Intrinsic::vector_reduce_or, ConstantInt::get(st, 0));
-    else if (inst.has(Tok::xor_)) total = reduce(Intrinsic::vector_reduce_xor, ConstantInt::get(st, 0));
+    if (inst.has(Tok::add) && !ptx::is_float(t))
+      total = reduce(Intrinsic::vector_reduce_add, ConstantInt::get(st, 0));
+    else if (inst.has(Tok::and_))
+      total = reduce(Intrinsic::vector_reduce_and, Constant::getAllOnesValue(st));
+    else if (inst.has(Tok::or_))
+      total = reduce(Intrinsic::vector_reduce_or, ConstantInt::get(st, 0));
+    else if (inst.has(Tok::xor_))
+      total = reduce(Intrinsic::vector_reduce_xor, ConstantInt::get(st, 0));
     else if (inst.has(Tok::min))
-      total = reduce(sg ? Intrinsic::vector_reduce_smin : Intrinsic::vector_reduce_umin,
-                     ConstantInt::get(st, sg ? APInt::getSignedMaxValue(n) : APInt::getMaxValue(n)));
+      total =
+          reduce(sg ? Intrinsic::vector_reduce_smin : Intrinsic::vector_reduce_umin,
+                 ConstantInt::get(st, sg ? APInt::getSignedMaxValue(n) : APInt::getMaxValue(n)));
     else if (inst.has(Tok::max))
-      total = reduce(sg ? Intrinsic::vector_reduce_smax : Intrinsic::vector_reduce_umax,
-                     ConstantInt::get(st, sg ? APInt::getSignedMinValue(n) : APInt::getMinValue(n)));
+      total =
+          reduce(sg ? Intrinsic::vector_reduce_smax : Intrinsic::vector_reduce_umax,
+                 ConstantInt::get(st, sg ? APInt::getSignedMinValue(n) : APInt::getMinValue(n)));
     if (total) {
       atomic_one(inst, pointer(a.at.base), total, nullptr, a.shared);
       return;

@@ -1,6 +1,6 @@
 // Calls: device functions (direct, indirect, recursive) and the services a device has (vprintf,
-// malloc, free, __assertfail). Arguments travel through memory a lane: one element a lane for scalar
-// parameters, lane-major bytes for arrays; inlining makes registers of them again.
+// malloc, free, __assertfail). Arguments travel through memory a lane: one element a lane for
+// scalar parameters, lane-major bytes for arrays; inlining makes registers of them again.
 #include <llvm/IR/IntrinsicInst.h>
 
 #include "compiler/simt/lower.h"
@@ -58,7 +58,8 @@ Val Lowering::load_storage(const Storage& s, uint64_t offset, PType t) {
     Value* p = b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), s.memory, offset);
     return Val::scalar(b_.CreateAlignedLoad(st, p, Align(1)));
   }
-  if (!s.lanes_apart && offset == 0 && bytes == s.bytes) return Val::vector(b_.CreateAlignedLoad(vec_type(st), s.memory, Align(64)));
+  if (!s.lanes_apart && offset == 0 && bytes == s.bytes)
+    return Val::vector(b_.CreateAlignedLoad(vec_type(st), s.memory, Align(64)));
   Offsets o;
   for (uint32_t i = 0; i < width(); ++i) o.push_back(static_cast<int64_t>(i * s.bytes + offset));
   Value* r = PoisonValue::get(vec_type(st));
@@ -78,10 +79,13 @@ void Lowering::store_storage(const Storage& s, uint64_t offset, const Val& v, PT
     return;
   }
   Value* lanes = vec(v);
-  // Returned values are seen by the caller's other lanes' callers too: keep what inactive lanes hold.
+  // Returned values are seen by the caller's other lanes' callers too: keep what inactive lanes
+  // hold.
   const bool merge = node_mask_ || guard_mask_ || !live_full_;
   if (!s.lanes_apart && offset == 0 && bytes == s.bytes) {
-    if (merge) lanes = b_.CreateSelect(active(), lanes, b_.CreateAlignedLoad(lanes->getType(), s.memory, Align(64)));
+    if (merge)
+      lanes = b_.CreateSelect(active(), lanes,
+                              b_.CreateAlignedLoad(lanes->getType(), s.memory, Align(64)));
     b_.CreateAlignedStore(lanes, s.memory, Align(64));
     return;
   }
@@ -89,7 +93,9 @@ void Lowering::store_storage(const Storage& s, uint64_t offset, const Val& v, PT
   for (uint32_t i = 0; i < width(); ++i) {
     Value* p = b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), s.memory, i * s.bytes + offset);
     Value* x = b_.CreateExtractElement(lanes, uint64_t{i});
-    if (merge) x = b_.CreateSelect(b_.CreateExtractElement(mask, uint64_t{i}), x, b_.CreateAlignedLoad(st, p, Align(1)));
+    if (merge)
+      x = b_.CreateSelect(b_.CreateExtractElement(mask, uint64_t{i}), x,
+                          b_.CreateAlignedLoad(st, p, Align(1)));
     b_.CreateAlignedStore(x, p, Align(1));
   }
 }
@@ -115,7 +121,8 @@ void Lowering::lower_param(const Inst& inst, bool store) {
   else
     parts.push_back(&other);
   if (a.bits < 0 || static_cast<uint64_t>(a.bits) + bytes * parts.size() > s->bytes)
-    return fail(inst, "parameter access at byte " + std::to_string(a.bits) + " leaves its " + std::to_string(s->bytes) + " bytes");
+    return fail(inst, "parameter access at byte " + std::to_string(a.bits) + " leaves its " +
+                          std::to_string(s->bytes) + " bytes");
   for (size_t i = 0; i < parts.size(); ++i) {
     const uint64_t offset = static_cast<uint64_t>(a.bits) + i * bytes;
     if (store) {
@@ -144,22 +151,29 @@ bool Lowering::call_service(const Inst& inst, const ptx::Function& callee) {
   std::vector<llvm::Type*> types;
   for (size_t i = 0; i < inst.call_args.size(); ++i) {
     const PType t = callee.params[i].type;
-    Val v = inst.call_args[i].kind == Operand::Kind::symbol ? load_storage(storage_of(inst.call_args[i]), 0, t) : read(inst.call_args[i], t);
+    Val v = inst.call_args[i].kind == Operand::Kind::symbol
+                ? load_storage(storage_of(inst.call_args[i]), 0, t)
+                : read(inst.call_args[i], t);
     types.push_back(scalar_type(t));
     args.push_back(spill(v, types.back()));
   }
   auto finish = [&](Value* array, llvm::Type* t, PType pt) {
     if (inst.call_returns.empty()) return;
-    Val r = scalar_mode() ? Val::scalar(b_.CreateLoad(t, array)) : Val::vector(b_.CreateLoad(vec_type(t), array));
-    if (inst.call_returns[0].kind == Operand::Kind::symbol) store_storage(storage_of(inst.call_returns[0]), 0, r, pt);
-    else write(inst.call_returns[0], r, pt);
+    Val r = scalar_mode() ? Val::scalar(b_.CreateLoad(t, array))
+                          : Val::vector(b_.CreateLoad(vec_type(t), array));
+    if (inst.call_returns[0].kind == Operand::Kind::symbol)
+      store_storage(storage_of(inst.call_returns[0]), 0, r, pt);
+    else
+      write(inst.call_returns[0], r, pt);
   };
   auto arg = [&](size_t i, Value* lane) { return load_lane(args[i], types[i], lane); };
   if (callee.name == "vprintf") {
     Value* out = spill(Val::scalar(b_.getInt32(0)), i32);
     auto* ft = FunctionType::get(i32, {p, i64, i64}, false);
     for_each_lane(active(), [&](Value* lane) {
-      store_lane(out, i32, lane, b_.CreateCall(ft, runtime(offsetof(Runtime, vprintf)), {ctx_, arg(0, lane), arg(1, lane)}));
+      store_lane(out, i32, lane,
+                 b_.CreateCall(ft, runtime(offsetof(Runtime, vprintf)),
+                               {ctx_, arg(0, lane), arg(1, lane)}));
     });
     finish(out, i32, PType::b32);
     return true;
@@ -168,23 +182,28 @@ bool Lowering::call_service(const Inst& inst, const ptx::Function& callee) {
     Value* out = spill(Val::scalar(b_.getInt64(0)), i64);
     auto* ft = FunctionType::get(i64, {p, i64}, false);
     for_each_lane(active(), [&](Value* lane) {
-      store_lane(out, i64, lane, b_.CreateCall(ft, runtime(offsetof(Runtime, malloc)), {ctx_, b_.CreateZExtOrTrunc(arg(0, lane), i64)}));
+      store_lane(out, i64, lane,
+                 b_.CreateCall(ft, runtime(offsetof(Runtime, malloc)),
+                               {ctx_, b_.CreateZExtOrTrunc(arg(0, lane), i64)}));
     });
     finish(out, i64, PType::b64);
     return true;
   }
   if (callee.name == "free") {
     auto* ft = FunctionType::get(b_.getVoidTy(), {p, i64}, false);
-    for_each_lane(active(), [&](Value* lane) { b_.CreateCall(ft, runtime(offsetof(Runtime, free)), {ctx_, arg(0, lane)}); });
+    for_each_lane(active(), [&](Value* lane) {
+      b_.CreateCall(ft, runtime(offsetof(Runtime, free)), {ctx_, arg(0, lane)});
+    });
     return true;
   }
   if (callee.name == "__assertfail") {
     auto* ft = FunctionType::get(b_.getVoidTy(), {p, i32, i64, i64, i32, i64, i64}, false);
     Value* base = thread_linear_base();
     for_each_lane(active(), [&](Value* lane) {
-      b_.CreateCall(ft, runtime(offsetof(Runtime, assert_note)),
-                    {ctx_, scalar_mode() ? base : b_.CreateAdd(base, lane), arg(0, lane), arg(1, lane), b_.CreateZExtOrTrunc(arg(2, lane), i32), arg(3, lane),
-                     arg(4, lane)});
+      b_.CreateCall(
+          ft, runtime(offsetof(Runtime, assert_note)),
+          {ctx_, scalar_mode() ? base : b_.CreateAdd(base, lane), arg(0, lane), arg(1, lane),
+           b_.CreateZExtOrTrunc(arg(2, lane), i32), arg(3, lane), arg(4, lane)});
     });
     // Every failing lane has spoken; now the kernel ends.
     fault(kernel::Fault::assert_failed, inst.line, scalar_mode() ? nullptr : active(), nullptr);
@@ -198,15 +217,19 @@ void Lowering::call_direct(const Inst& inst, Index callee, Value* lanes) {
   llvm::Function* f = declare_function(unit_, callee);
   const ptx::Function& fn = unit_.ptx.functions[callee];
   if (inst.call_args.size() != fn.params.size() || inst.call_returns.size() != fn.returns.size())
-    return fail(inst, "call of '" + fn.name + "' with " + std::to_string(inst.call_args.size()) + " arguments where it has " + std::to_string(fn.params.size()));
+    return fail(inst, "call of '" + fn.name + "' with " + std::to_string(inst.call_args.size()) +
+                          " arguments where it has " + std::to_string(fn.params.size()));
   std::vector<Value*> args{ctx_, warp_ctx_ ? warp_ctx_ : ConstantPointerNull::get(b_.getPtrTy()),
-                           warp_ ? warp_ : b_.getInt32(0), scalar_mode() ? b_.getInt32(1) : bits(lanes)};
+                           warp_ ? warp_ : b_.getInt32(0),
+                           scalar_mode() ? b_.getInt32(1) : bits(lanes)};
   auto pass = [&](const Operand& o, const ptx::Param& param) -> Value* {
     if (o.kind == Operand::Kind::symbol) return storage_of(o).memory;
     Storage s = make_storage(param.bytes, false, "arg");
     Val v = read(o, param.type);
-    if (scalar_mode()) b_.CreateStore(v.base, s.memory);
-    else b_.CreateAlignedStore(vec(v), s.memory, Align(64));
+    if (scalar_mode())
+      b_.CreateStore(v.base, s.memory);
+    else
+      b_.CreateAlignedStore(vec(v), s.memory, Align(64));
     return s.memory;
   };
   std::vector<std::pair<const Operand*, Storage>> results;
@@ -220,18 +243,20 @@ void Lowering::call_direct(const Inst& inst, Index callee, Value* lanes) {
       results.push_back({&o, s});
     }
   }
-  for (size_t i = 0; i < fn.params.size(); ++i) args.push_back(pass(inst.call_args[i], fn.params[i]));
+  for (size_t i = 0; i < fn.params.size(); ++i)
+    args.push_back(pass(inst.call_args[i], fn.params[i]));
   b_.CreateCall(f, args);
   size_t k = 0;
   for (size_t i = 0; i < fn.returns.size(); ++i)
     if (inst.call_returns[i].kind != Operand::Kind::symbol) {
-      write(*results[k].first, load_storage(results[k].second, 0, fn.returns[i].type), fn.returns[i].type);
+      write(*results[k].first, load_storage(results[k].second, 0, fn.returns[i].type),
+            fn.returns[i].type);
       ++k;
     }
 }
 
-/// A function address is a token (module function index << 4). Every function of the module with the
-/// right parameters is a candidate; lanes are served target by target.
+/// A function address is a token (module function index << 4). Every function of the module with
+/// the right parameters is a candidate; lanes are served target by target.
 void Lowering::call_indirect(const Inst& inst) {
   Val target = read(inst.ops[0], PType::b64);
   std::vector<Index> candidates;
@@ -248,7 +273,9 @@ void Lowering::call_indirect(const Inst& inst) {
     const ptx::Prototype& proto = fn_.prototypes[inst.prototype];
     for (Index i = 0; i < unit_.ptx.functions.size(); ++i) {
       const ptx::Function& f = unit_.ptx.functions[i];
-      if (!f.is_entry && f.has_body && same(f.params, proto.params) && same(f.returns, proto.returns)) candidates.push_back(i);
+      if (!f.is_entry && f.has_body && same(f.params, proto.params) &&
+          same(f.returns, proto.returns))
+        candidates.push_back(i);
     }
   }
   auto token = [&](Index i) { return 0xF00D000000000000ull | (uint64_t{i} << 4); };
@@ -287,7 +314,8 @@ void Lowering::call_indirect(const Inst& inst) {
 void Lowering::lower_call(const Inst& inst) {
   const Operand& callee = inst.ops[0];
   if (callee.kind == Operand::Kind::reg) return call_indirect(inst);
-  if (callee.symbol_kind != Operand::SymbolKind::function) return fail(inst, "call target is not a function");
+  if (callee.symbol_kind != Operand::SymbolKind::function)
+    return fail(inst, "call target is not a function");
   const ptx::Function& f = unit_.ptx.functions[callee.index];
   if (!f.has_body) {
     if (call_service(inst, f)) return;

@@ -1,5 +1,5 @@
-// cvt in all pairs of integer and floating types, and mov with packing. Out-of-range and NaN results
-// are the device's: saturated, NaN to 0 (64-bit targets: the sign bit alone).
+// cvt in all pairs of integer and floating types, and mov with packing. Out-of-range and NaN
+// results are the device's: saturated, NaN to 0 (64-bit targets: the sign bit alone).
 #include <llvm/IR/IntrinsicInst.h>
 
 #include "compiler/simt/lower.h"
@@ -18,8 +18,9 @@ bool half(PType t) { return t == PType::f16 || t == PType::bf16; }
 bool fp(PType t) { return t == PType::f32 || t == PType::f64 || half(t); }
 }  // namespace
 
-/// Moves the nearest result `bits` (an integer vector, value `back`) to where `mode` wants it for the
-/// exact value `exact`: 1 rz, 2 rm, 3 rp, 4 to odd. Steps of one unit; from infinity inwards too.
+/// Moves the nearest result `bits` (an integer vector, value `back`) to where `mode` wants it for
+/// the exact value `exact`: 1 rz, 2 rm, 3 rp, 4 to odd. Steps of one unit; from infinity inwards
+/// too.
 Value* Lowering::step_rounding(Value* exact, Value* bits, Value* back, int mode) {
   llvm::Type* it = bits->getType();
   const unsigned n = it->getScalarSizeInBits();
@@ -37,8 +38,9 @@ Value* Lowering::step_rounding(Value* exact, Value* bits, Value* back, int mode)
   Value* positive = b_.CreateFCmpOGT(exact, ConstantFP::get(exact->getType(), 0.0));
   if (mode == 2) return b_.CreateSelect(above, down, bits);
   if (mode == 3) return b_.CreateSelect(below, up, bits);
-  Value* cut = b_.CreateSelect(b_.CreateAnd(positive, above), down,
-                               b_.CreateSelect(b_.CreateAnd(b_.CreateNot(positive), below), up, bits));
+  Value* cut =
+      b_.CreateSelect(b_.CreateAnd(positive, above), down,
+                      b_.CreateSelect(b_.CreateAnd(b_.CreateNot(positive), below), up, bits));
   if (mode == 1) return cut;
   return b_.CreateSelect(b_.CreateOr(above, below), b_.CreateOr(cut, one), cut);
 }
@@ -89,7 +91,9 @@ Value* Lowering::int_to_float(const Inst& inst, Value* v, PType from, PType to) 
   const bool vecs = v->getType()->isVectorTy();
   const bool sg = ptx::is_signed(from);
   auto ty = [&](llvm::Type* t) { return vecs ? vec_type(t) : t; };
-  auto convert = [&](llvm::Type* t) { return sg ? b_.CreateSIToFP(v, ty(t)) : b_.CreateUIToFP(v, ty(t)); };
+  auto convert = [&](llvm::Type* t) {
+    return sg ? b_.CreateSIToFP(v, ty(t)) : b_.CreateUIToFP(v, ty(t));
+  };
   const bool small = bits_of(from) <= 32;
   if (to == PType::f64) {
     if (mode == 0 || small) return convert(b_.getDoubleTy());
@@ -105,40 +109,45 @@ Value* Lowering::int_to_float(const Inst& inst, Value* v, PType from, PType to) 
     fail(inst, "conversion of this integer to half precision is not supported");
     return Constant::getNullValue(ty(b_.getInt16Ty()));
   }
-  // 64-bit integers do not fit a double: one lane after the other, in exact halves. Rounding twice in
-  // one direction is rounding once.
+  // 64-bit integers do not fit a double: one lane after the other, in exact halves. Rounding twice
+  // in one direction is rounding once.
   llvm::Type* out = to == PType::f64 ? b_.getDoubleTy() : b_.getFloatTy();
   llvm::Type* i64 = b_.getInt64Ty();
   auto one = [&](Value* x) -> Value* {
     // Halves are exact in double; their sum, rounded as asked, is the conversion.
     Value* high = b_.CreateShl(sg ? b_.CreateAShr(x, 32) : b_.CreateLShr(x, 32), 32);
     Value* low = b_.CreateAnd(x, ConstantInt::get(i64, 0xffffffffu));
-    Value* h = sg ? b_.CreateSIToFP(high, b_.getDoubleTy()) : b_.CreateUIToFP(high, b_.getDoubleTy());
+    Value* h =
+        sg ? b_.CreateSIToFP(high, b_.getDoubleTy()) : b_.CreateUIToFP(high, b_.getDoubleTy());
     Value* l = b_.CreateUIToFP(low, b_.getDoubleTy());
     Value* sum = rounded(inst, RoundedOp::add, {h, l});
     return to == PType::f64 ? sum : narrow_directed(sum, mode);
   };
   if (!vecs) return one(v);
   Value* r = PoisonValue::get(ty(out));
-  for (uint32_t i = 0; i < width(); ++i) r = b_.CreateInsertElement(r, one(b_.CreateExtractElement(v, uint64_t{i})), uint64_t{i});
+  for (uint32_t i = 0; i < width(); ++i)
+    r = b_.CreateInsertElement(r, one(b_.CreateExtractElement(v, uint64_t{i})), uint64_t{i});
   return r;
 }
 
 void Lowering::lower_cvt_packed(const Inst& inst) {
   const PType to = inst.type(0);
   const bool bf16 = to == PType::bf16x2;
-  if ((to != PType::f16x2 && to != PType::bf16x2) || inst.type(1) != PType::f32 || inst.ops.size() != 3 ||
-      round_mode(inst) == 2 || round_mode(inst) == 3 || inst.has(Tok::rs))
+  if ((to != PType::f16x2 && to != PType::bf16x2) || inst.type(1) != PType::f32 ||
+      inst.ops.size() != 3 || round_mode(inst) == 2 || round_mode(inst) == 3 || inst.has(Tok::rs))
     return fail(inst, "this packed conversion is not supported");
   Val a = read(inst.ops[1], PType::f32), b = read(inst.ops[2], PType::f32);
   Val r = map({a, b}, [&](const std::vector<Value*>& v) -> Value* {
     llvm::Type* i32 = b_.getInt32Ty();
     if (v[0]->getType()->isVectorTy()) i32 = vec_type(i32);
     auto one = [&](Value* x) {
-      Value* h = round_mode(inst) ? half_directed(x, bf16, round_mode(inst)) : float_to_half(x, bf16);
+      Value* h =
+          round_mode(inst) ? half_directed(x, bf16, round_mode(inst)) : float_to_half(x, bf16);
       if (inst.has(Tok::relu))
-        h = b_.CreateSelect(b_.CreateFCmpOLT(x, real(x, 0.0)), Constant::getNullValue(h->getType()), h);
-      if (inst.has(Tok::satfinite)) fail(inst, "packed conversion with .satfinite is not supported");
+        h = b_.CreateSelect(b_.CreateFCmpOLT(x, real(x, 0.0)), Constant::getNullValue(h->getType()),
+                            h);
+      if (inst.has(Tok::satfinite))
+        fail(inst, "packed conversion with .satfinite is not supported");
       return b_.CreateZExt(h, i32);
     };
     // a goes to the upper half.
@@ -150,7 +159,8 @@ void Lowering::lower_cvt_packed(const Inst& inst) {
 void Lowering::lower_cvt(const Inst& inst) {
   const PType to = inst.type(0), from = inst.type(1);
   if (to == PType::tf32) {
-    if (from != PType::f32 || inst.has(Tok::satfinite)) return fail(inst, "this conversion is not supported");
+    if (from != PType::f32 || inst.has(Tok::satfinite))
+      return fail(inst, "this conversion is not supported");
     Val a = read(inst.ops[1], PType::b32);
     Val r = map({a}, [&](const std::vector<Value*>& v) -> Value* {
       // 10 mantissa bits stay; ties away from zero (.rna) or to even (.rn).
@@ -158,30 +168,36 @@ void Lowering::lower_cvt(const Inst& inst) {
       Value* mag = b_.CreateAnd(u, 0x7fffffff);
       Value* special = b_.CreateICmpUGE(mag, ConstantInt::get(u->getType(), 0x7f800000));
       Value* add = ConstantInt::get(u->getType(), 0x1000);
-      if (inst.has(Tok::rz)) add = Constant::getNullValue(u->getType());
+      if (inst.has(Tok::rz))
+        add = Constant::getNullValue(u->getType());
       else if (!inst.has(Tok::rna))
-        add = b_.CreateAdd(ConstantInt::get(u->getType(), 0xfff), b_.CreateAnd(b_.CreateLShr(u, 13), 1));
-      Value* r2 = b_.CreateAnd(b_.CreateAdd(u, add), ConstantInt::get(u->getType(), ~uint64_t{0x1fff}));
+        add = b_.CreateAdd(ConstantInt::get(u->getType(), 0xfff),
+                           b_.CreateAnd(b_.CreateLShr(u, 13), 1));
+      Value* r2 =
+          b_.CreateAnd(b_.CreateAdd(u, add), ConstantInt::get(u->getType(), ~uint64_t{0x1fff}));
       return b_.CreateSelect(special, u, r2);
     });
     return write(inst.ops[0], r, PType::b32);
   }
   if (to == PType::f16x2 || to == PType::bf16x2) return lower_cvt_packed(inst);
   if (inst.type_count != 2 || !(fp(to) || ptx::is_int(to)) || !(fp(from) || ptx::is_int(from)))
-    return fail(inst, "conversion from ." + std::string(ptx::name(from)) + " to ." + std::string(ptx::name(to)) + " is not supported");
+    return fail(inst, "conversion from ." + std::string(ptx::name(from)) + " to ." +
+                          std::string(ptx::name(to)) + " is not supported");
   Val a = read(inst.ops[1], half(from) ? PType::b16 : from);
   Val r = map({a}, [&](const std::vector<Value*>& in) -> Value* {
     Value* v = in[0];
     const bool vecs = v->getType()->isVectorTy();
     auto ty = [&](llvm::Type* t) { return vecs ? vec_type(t) : t; };
     if (ptx::is_int(from) && ptx::is_int(to)) {
-      const unsigned fb = static_cast<unsigned>(bits_of(from)), tb = static_cast<unsigned>(bits_of(to));
+      const unsigned fb = static_cast<unsigned>(bits_of(from)),
+                     tb = static_cast<unsigned>(bits_of(to));
       llvm::Type* out = ty(int_type(tb));
       if (inst.has(Tok::sat)) {
         llvm::Type* w = ty(int_type(128));
         Value* x = ptx::is_signed(from) ? b_.CreateSExt(v, w) : b_.CreateZExt(v, w);
         APInt lo = ptx::is_signed(to) ? APInt::getSignedMinValue(tb).sext(128) : APInt(128, 0);
-        APInt hi = ptx::is_signed(to) ? APInt::getSignedMaxValue(tb).sext(128) : APInt::getMaxValue(tb).zext(128);
+        APInt hi = ptx::is_signed(to) ? APInt::getSignedMaxValue(tb).sext(128)
+                                      : APInt::getMaxValue(tb).zext(128);
         x = b_.CreateBinaryIntrinsic(Intrinsic::smax, x, ConstantInt::get(w, lo));
         x = b_.CreateBinaryIntrinsic(Intrinsic::smin, x, ConstantInt::get(w, hi));
         return b_.CreateTrunc(x, out);
@@ -193,11 +209,14 @@ void Lowering::lower_cvt(const Inst& inst) {
       Value* x = int_to_float(inst, v, from, to);
       return half(to) ? x : saturate(inst, x);
     }
-    if (half(from)) v = half_to_float(v, from == PType::bf16);
-    else v = flush(inst, v);
+    if (half(from))
+      v = half_to_float(v, from == PType::bf16);
+    else
+      v = flush(inst, v);
     if (ptx::is_int(to)) return float_to_int(inst, v, to);
     // float to float
-    const bool integral = inst.has(Tok::rni) || inst.has(Tok::rzi) || inst.has(Tok::rmi) || inst.has(Tok::rpi);
+    const bool integral =
+        inst.has(Tok::rni) || inst.has(Tok::rzi) || inst.has(Tok::rmi) || inst.has(Tok::rpi);
     if (integral) v = round_to_integral(inst, v);
     const int mode = round_mode(inst);
     if (to == PType::f64) {
@@ -209,9 +228,11 @@ void Lowering::lower_cvt(const Inst& inst) {
       return flush(inst, saturate(inst, v));
     }
     if (inst.has(Tok::sat)) v = saturate(inst, v);
-    Value* h = mode ? half_directed(v, to == PType::bf16, mode) : float_to_half(v, to == PType::bf16);
+    Value* h =
+        mode ? half_directed(v, to == PType::bf16, mode) : float_to_half(v, to == PType::bf16);
     if (inst.has(Tok::relu))
-      h = b_.CreateSelect(b_.CreateFCmpOLT(v, real(v, 0.0)), Constant::getNullValue(h->getType()), h);
+      h = b_.CreateSelect(b_.CreateFCmpOLT(v, real(v, 0.0)), Constant::getNullValue(h->getType()),
+                          h);
     if (inst.has(Tok::satfinite)) fail(inst, "conversion with .satfinite is not supported");
     return h;
   });
@@ -244,7 +265,8 @@ void Lowering::lower_mov(const Inst& inst) {
       llvm::Type* w = int_type(n);
       if (v[0]->getType()->isVectorTy()) w = vec_type(w);
       Value* out = Constant::getNullValue(w);
-      for (unsigned i = 0; i < parts; ++i) out = b_.CreateOr(out, b_.CreateShl(b_.CreateZExt(v[i], w), uint64_t{i} * each));
+      for (unsigned i = 0; i < parts; ++i)
+        out = b_.CreateOr(out, b_.CreateShl(b_.CreateZExt(v[i], w), uint64_t{i} * each));
       return out;
     });
     return write(d, r, t);

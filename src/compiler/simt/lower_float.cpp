@@ -44,8 +44,8 @@ Value* Lowering::saturate(const Inst& inst, Value* v) {
   return b_.CreateSelect(b_.CreateFCmpOLT(low, real(v, 1.0)), low, real(v, 1.0));
 }
 
-/// An operation with a rounding mode other than to nearest: AVX-512 has it in the instruction; others
-/// go lane by lane through the engine's helper, which switches the rounding mode.
+/// An operation with a rounding mode other than to nearest: AVX-512 has it in the instruction;
+/// others go lane by lane through the engine's helper, which switches the rounding mode.
 Value* Lowering::rounded(const Inst& inst, RoundedOp op, std::vector<Value*> args) {
   const int mode = round_mode(inst);
   llvm::Type* t = args[0]->getType();
@@ -56,11 +56,21 @@ Value* Lowering::rounded(const Inst& inst, RoundedOp op, std::vector<Value*> arg
   if (unit_.target.avx512 && direct) {
     Intrinsic::ID id;
     switch (op) {
-      case RoundedOp::add: id = f32 ? Intrinsic::x86_avx512_add_ps_512 : Intrinsic::x86_avx512_add_pd_512; break;
-      case RoundedOp::mul: id = f32 ? Intrinsic::x86_avx512_mul_ps_512 : Intrinsic::x86_avx512_mul_pd_512; break;
-      case RoundedOp::div: id = f32 ? Intrinsic::x86_avx512_div_ps_512 : Intrinsic::x86_avx512_div_pd_512; break;
-      case RoundedOp::sqrt: id = f32 ? Intrinsic::x86_avx512_sqrt_ps_512 : Intrinsic::x86_avx512_sqrt_pd_512; break;
-      default: id = f32 ? Intrinsic::x86_avx512_vfmadd_ps_512 : Intrinsic::x86_avx512_vfmadd_pd_512; break;
+      case RoundedOp::add:
+        id = f32 ? Intrinsic::x86_avx512_add_ps_512 : Intrinsic::x86_avx512_add_pd_512;
+        break;
+      case RoundedOp::mul:
+        id = f32 ? Intrinsic::x86_avx512_mul_ps_512 : Intrinsic::x86_avx512_mul_pd_512;
+        break;
+      case RoundedOp::div:
+        id = f32 ? Intrinsic::x86_avx512_div_ps_512 : Intrinsic::x86_avx512_div_pd_512;
+        break;
+      case RoundedOp::sqrt:
+        id = f32 ? Intrinsic::x86_avx512_sqrt_ps_512 : Intrinsic::x86_avx512_sqrt_pd_512;
+        break;
+      default:
+        id = f32 ? Intrinsic::x86_avx512_vfmadd_ps_512 : Intrinsic::x86_avx512_vfmadd_pd_512;
+        break;
     }
     const unsigned n = t->isVectorTy() ? width() : 1;
     auto* chunk = FixedVectorType::get(t->getScalarType(), lanes);
@@ -73,7 +83,8 @@ Value* Lowering::rounded(const Inst& inst, RoundedOp op, std::vector<Value*> arg
           v = b_.CreateVectorSplat(lanes, a);
         } else {
           std::vector<int> index;
-          for (unsigned i = 0; i < lanes; ++i) index.push_back(static_cast<int>(at + i < n ? at + i : at));
+          for (unsigned i = 0; i < lanes; ++i)
+            index.push_back(static_cast<int>(at + i < n ? at + i : at));
           v = b_.CreateShuffleVector(a, index);
         }
         in.push_back(v);
@@ -107,10 +118,13 @@ Value* Lowering::rounded(const Inst& inst, RoundedOp op, std::vector<Value*> arg
   }
   llvm::Type* s = t->getScalarType();
   auto* ft = FunctionType::get(s, {b_.getInt32Ty(), b_.getInt32Ty(), s, s, s}, false);
-  Value* fn = runtime(f32 ? offsetof(kernel::Runtime, rounded_f32) : offsetof(kernel::Runtime, rounded_f64));
+  Value* fn = runtime(f32 ? offsetof(kernel::Runtime, rounded_f32)
+                          : offsetof(kernel::Runtime, rounded_f64));
   auto one = [&](std::vector<Value*> in) {
     while (in.size() < 3) in.push_back(ConstantFP::get(s, 0.0));
-    return b_.CreateCall(ft, fn, {b_.getInt32(static_cast<uint32_t>(op)), b_.getInt32(static_cast<uint32_t>(mode)), in[0], in[1], in[2]});
+    return b_.CreateCall(ft, fn,
+                         {b_.getInt32(static_cast<uint32_t>(op)),
+                          b_.getInt32(static_cast<uint32_t>(mode)), in[0], in[1], in[2]});
   };
   if (!t->isVectorTy()) return one(args);
   Value* r = PoisonValue::get(t);
@@ -186,7 +200,9 @@ void Lowering::lower_half(const Inst& inst) {
   std::vector<Val> args;
   size_t count = inst.ops.size();
   for (size_t i = 1; i < count; ++i)
-    args.push_back(inst.op == Op::setp && i == 3 ? read(inst.ops[i], PType::pred) : read(inst.ops[i], packed ? PType::b32 : PType::b16));
+    args.push_back(inst.op == Op::setp && i == 3
+                       ? read(inst.ops[i], PType::pred)
+                       : read(inst.ops[i], packed ? PType::b32 : PType::b16));
   std::vector<Value*> predicates;
   auto one = [&](const std::vector<Value*>& in) -> Value* {
     llvm::Type* i16 = in[0]->getType();
@@ -205,27 +221,45 @@ void Lowering::lower_half(const Inst& inst) {
         h = b_.CreateSelect(neg, Constant::getNullValue(h->getType()), h);
       }
       if (inst.has(Tok::ftz)) {
-        Value* tiny = b_.CreateICmpULT(b_.CreateAnd(h, 0x7fff), ConstantInt::get(h->getType(), bf16 ? 0x80 : 0x400));
+        Value* tiny = b_.CreateICmpULT(b_.CreateAnd(h, 0x7fff),
+                                       ConstantInt::get(h->getType(), bf16 ? 0x80 : 0x400));
         h = b_.CreateSelect(tiny, b_.CreateAnd(h, 0x8000), h);
       }
       return h;
     };
     switch (inst.op) {
-      case Op::add: r = done(b_.CreateFAdd(f[0], f[1])); break;
-      case Op::sub: r = done(b_.CreateFSub(f[0], f[1])); break;
-      case Op::mul: r = done(b_.CreateFMul(f[0], f[1])); break;
+      case Op::add:
+        r = done(b_.CreateFAdd(f[0], f[1]));
+        break;
+      case Op::sub:
+        r = done(b_.CreateFSub(f[0], f[1]));
+        break;
+      case Op::mul:
+        r = done(b_.CreateFMul(f[0], f[1]));
+        break;
       case Op::fma: {
-        // bf16 products and sums need more than f64 in the far corners; rounding to odd covers them.
+        // bf16 products and sums need more than f64 in the far corners; rounding to odd covers
+        // them.
         Value* p = b_.CreateFMul(wide(f[0]), wide(f[1]));
         r = done(b_.CreateFAdd(p, wide(f[2])));
         break;
       }
-      case Op::neg: r = b_.CreateXor(in[0], 0x8000); break;
-      case Op::abs: r = b_.CreateAnd(in[0], 0x7fff); break;
+      case Op::neg:
+        r = b_.CreateXor(in[0], 0x8000);
+        break;
+      case Op::abs:
+        r = b_.CreateAnd(in[0], 0x7fff);
+        break;
       case Op::min:
-      case Op::max: r = done(min_max(inst, f[0], f[1], inst.op == Op::max)); break;
-      case Op::ex2: r = done(ex2(f[0])); break;
-      case Op::tanh: r = done(tanh(f[0])); break;
+      case Op::max:
+        r = done(min_max(inst, f[0], f[1], inst.op == Op::max));
+        break;
+      case Op::ex2:
+        r = done(ex2(f[0]));
+        break;
+      case Op::tanh:
+        r = done(tanh(f[0]));
+        break;
       default:
         fail(inst, "half-precision '" + std::string(ptx::name(inst.op)) + "' is not supported");
         r = in[0];
@@ -244,7 +278,8 @@ void Lowering::lower_half(const Inst& inst) {
     };
     auto wrap = [&](Value* v) { return uniform ? Val::scalar(v) : Val::vector(v); };
     Value* p[2];
-    for (unsigned i = 0; i < 2; ++i) p[i] = compare(inst, PType::f32, parts(args[0], i), parts(args[1], i));
+    for (unsigned i = 0; i < 2; ++i)
+      p[i] = compare(inst, PType::f32, parts(args[0], i), parts(args[1], i));
     if (inst.op == Op::setp) {
       if (inst.ops[0].kind == Operand::Kind::pair) {
         write(inst.ops[0].elems[0], wrap(p[0]), dt);
@@ -254,11 +289,13 @@ void Lowering::lower_half(const Inst& inst) {
       }
       return;
     }
-    llvm::Type* i32 = uniform ? static_cast<llvm::Type*>(b_.getInt32Ty()) : vec_type(b_.getInt32Ty());
+    llvm::Type* i32 =
+        uniform ? static_cast<llvm::Type*>(b_.getInt32Ty()) : vec_type(b_.getInt32Ty());
     Value* out = Constant::getNullValue(i32);
     for (unsigned i = 0; i < 2; ++i) {
       uint64_t yes = dt == PType::f16x2 ? 0x3c00 : dt == PType::bf16x2 ? 0x3f80 : 0xffff;
-      out = b_.CreateOr(out, b_.CreateSelect(p[i], ConstantInt::get(i32, yes << (16 * i)), Constant::getNullValue(i32)));
+      out = b_.CreateOr(out, b_.CreateSelect(p[i], ConstantInt::get(i32, yes << (16 * i)),
+                                             Constant::getNullValue(i32)));
     }
     return write(inst.ops[0], wrap(out), PType::b32);
   }
@@ -313,11 +350,18 @@ bool Lowering::lower_float(const Inst& inst) {
   };
   switch (inst.op) {
     case Op::add:
-      return emit([&](auto v) { return mode ? rounded(inst, RoundedOp::add, {v[0], v[1]}) : b_.CreateFAdd(v[0], v[1]); });
+      return emit([&](auto v) {
+        return mode ? rounded(inst, RoundedOp::add, {v[0], v[1]}) : b_.CreateFAdd(v[0], v[1]);
+      });
     case Op::sub:
-      return emit([&](auto v) { return mode ? rounded(inst, RoundedOp::add, {v[0], b_.CreateFNeg(v[1])}) : b_.CreateFSub(v[0], v[1]); });
+      return emit([&](auto v) {
+        return mode ? rounded(inst, RoundedOp::add, {v[0], b_.CreateFNeg(v[1])})
+                    : b_.CreateFSub(v[0], v[1]);
+      });
     case Op::mul:
-      return emit([&](auto v) { return mode ? rounded(inst, RoundedOp::mul, {v[0], v[1]}) : b_.CreateFMul(v[0], v[1]); });
+      return emit([&](auto v) {
+        return mode ? rounded(inst, RoundedOp::mul, {v[0], v[1]}) : b_.CreateFMul(v[0], v[1]);
+      });
     case Op::fma:
     case Op::mad:
       return emit([&](auto v) -> Value* {
@@ -325,20 +369,31 @@ bool Lowering::lower_float(const Inst& inst) {
         return b_.CreateIntrinsic(Intrinsic::fma, {v[0]->getType()}, {v[0], v[1], v[2]});
       });
     case Op::div:
-      return emit([&](auto v) { return mode ? rounded(inst, RoundedOp::div, {v[0], v[1]}) : b_.CreateFDiv(v[0], v[1]); });
+      return emit([&](auto v) {
+        return mode ? rounded(inst, RoundedOp::div, {v[0], v[1]}) : b_.CreateFDiv(v[0], v[1]);
+      });
     case Op::rcp:
-      return emit([&](auto v) { return mode ? rounded(inst, RoundedOp::div, {real(v[0], 1.0), v[0]}) : b_.CreateFDiv(real(v[0], 1.0), v[0]); });
+      return emit([&](auto v) {
+        return mode ? rounded(inst, RoundedOp::div, {real(v[0], 1.0), v[0]})
+                    : b_.CreateFDiv(real(v[0], 1.0), v[0]);
+      });
     case Op::sqrt:
-      return emit([&](auto v) { return mode ? rounded(inst, RoundedOp::sqrt, {v[0]}) : b_.CreateUnaryIntrinsic(Intrinsic::sqrt, v[0]); });
+      return emit([&](auto v) {
+        return mode ? rounded(inst, RoundedOp::sqrt, {v[0]})
+                    : b_.CreateUnaryIntrinsic(Intrinsic::sqrt, v[0]);
+      });
     case Op::rsqrt:
-      return emit([&](auto v) { return b_.CreateFDiv(real(v[0], 1.0), b_.CreateUnaryIntrinsic(Intrinsic::sqrt, v[0])); });
+      return emit([&](auto v) {
+        return b_.CreateFDiv(real(v[0], 1.0), b_.CreateUnaryIntrinsic(Intrinsic::sqrt, v[0]));
+      });
     case Op::neg:
       return emit([&](auto v) { return b_.CreateFNeg(v[0]); });
     case Op::abs:
       return emit([&](auto v) { return b_.CreateUnaryIntrinsic(Intrinsic::fabs, v[0]); });
     case Op::copysign:
       // copysign d, a, b: sign of a, magnitude of b.
-      return emit([&](auto v) { return b_.CreateBinaryIntrinsic(Intrinsic::copysign, v[1], v[0]); });
+      return emit(
+          [&](auto v) { return b_.CreateBinaryIntrinsic(Intrinsic::copysign, v[1], v[0]); });
     case Op::min:
     case Op::max:
       return emit([&](auto v) {

@@ -1,5 +1,5 @@
-// Integer, logic, shift, comparison and selection instructions. The linear ones (add, mul, mad, shl,
-// and, or, ...) keep scalar + offsets as transfer() in shape.cpp promises.
+// Integer, logic, shift, comparison and selection instructions. The linear ones (add, mul, mad,
+// shl, and, or, ...) keep scalar + offsets as transfer() in shape.cpp promises.
 #include <llvm/IR/IntrinsicInst.h>
 
 #include <bit>
@@ -18,10 +18,14 @@ namespace {
 
 PType wide_of(PType t) {
   switch (t) {
-    case PType::u16: return PType::u32;
-    case PType::s16: return PType::s32;
-    case PType::u32: return PType::u64;
-    default: return PType::s64;
+    case PType::u16:
+      return PType::u32;
+    case PType::s16:
+      return PType::s32;
+    case PType::u32:
+      return PType::u64;
+    default:
+      return PType::s64;
   }
 }
 
@@ -69,7 +73,8 @@ bool Lowering::lower_linear(const Inst& inst) {
     auto* c = cast_or_null<ConstantInt>(dyn_cast<ConstantInt>(factor->base));
     int64_t f = c ? c->getSExtValue() : 0;
     for (int64_t o : lanes->offsets)
-      p.offsets.push_back(static_cast<int64_t>(static_cast<uint64_t>(o) * static_cast<uint64_t>(f)));
+      p.offsets.push_back(
+          static_cast<int64_t>(static_cast<uint64_t>(o) * static_cast<uint64_t>(f)));
     if (lanes->correction) {
       p.correction = b_.CreateMul(lanes->correction, splat(factor->base));
       p.exact = lanes->exact;
@@ -90,12 +95,15 @@ bool Lowering::lower_linear(const Inst& inst) {
     for (int64_t o : a.offsets) low = std::min(low, o), high = std::max(high, o);
     llvm::Type* i64 = b_.getInt64Ty();
     Value* sum_low = b_.CreateAdd(w.base, ConstantInt::get(i64, static_cast<uint64_t>(low), true));
-    Value* sum_high = b_.CreateAdd(w.base, ConstantInt::get(i64, static_cast<uint64_t>(high), true));
+    Value* sum_high =
+        b_.CreateAdd(w.base, ConstantInt::get(i64, static_cast<uint64_t>(high), true));
     int64_t min = is_signed ? INT32_MIN : 0, max = is_signed ? INT32_MAX : int64_t{UINT32_MAX};
-    w.exact = b_.CreateAnd(b_.CreateICmpSGE(sum_low, ConstantInt::get(i64, static_cast<uint64_t>(min), true)),
-                           b_.CreateICmpSLE(sum_high, ConstantInt::get(i64, static_cast<uint64_t>(max), true)));
+    w.exact = b_.CreateAnd(
+        b_.CreateICmpSGE(sum_low, ConstantInt::get(i64, static_cast<uint64_t>(min), true)),
+        b_.CreateICmpSLE(sum_high, ConstantInt::get(i64, static_cast<uint64_t>(max), true)));
     Value* lanes32 = vec(a);
-    Value* truth = is_signed ? b_.CreateSExt(lanes32, vec_type(i64)) : b_.CreateZExt(lanes32, vec_type(i64));
+    Value* truth =
+        is_signed ? b_.CreateSExt(lanes32, vec_type(i64)) : b_.CreateZExt(lanes32, vec_type(i64));
     Value* planned = b_.CreateAdd(splat(w.base), offsets_vector(w.offsets, i64));
     w.correction = b_.CreateSub(truth, planned);
   };
@@ -175,8 +183,10 @@ bool Lowering::lower_linear(const Inst& inst) {
       r.base = b_.CreateSelect(p.base, a.base, c.base);
       if (shape.guarded) {
         Value* zero = Constant::getNullValue(vec_type(b_.getInt64Ty()));
-        r.correction = b_.CreateSelect(p.base, a.correction ? a.correction : zero, c.correction ? c.correction : zero);
-        r.exact = b_.CreateSelect(p.base, a.exact ? a.exact : b_.getTrue(), c.exact ? c.exact : b_.getTrue());
+        r.correction = b_.CreateSelect(p.base, a.correction ? a.correction : zero,
+                                       c.correction ? c.correction : zero);
+        r.exact = b_.CreateSelect(p.base, a.exact ? a.exact : b_.getTrue(),
+                                  c.exact ? c.exact : b_.getTrue());
       }
       break;
     }
@@ -220,7 +230,8 @@ Value* Lowering::divide(const Inst& inst, Value* a, Value* b, bool is_signed, bo
   // (measured H200, driver 580.x: tests/programs/int_math).
   Value* by_zero = b_.CreateICmpEQ(b, zero);
   Value* min = ConstantInt::get(t, APInt::getSignedMinValue(n));
-  Value* overflow = is_signed ? b_.CreateAnd(b_.CreateICmpEQ(a, min), b_.CreateICmpEQ(b, ones)) : nullptr;
+  Value* overflow =
+      is_signed ? b_.CreateAnd(b_.CreateICmpEQ(a, min), b_.CreateICmpEQ(b, ones)) : nullptr;
   Value* safe = b_.CreateSelect(overflow ? b_.CreateOr(by_zero, overflow) : by_zero, one, b);
   Value* q;
   if (t->isVectorTy() && n <= 32) {
@@ -319,7 +330,8 @@ void Lowering::lower_setp(const Inst& inst) {
     if (d == PType::f32 || d == PType::f64) {
       r = b_.CreateSelect(v, ConstantFP::get(full, 1.0), ConstantFP::get(full, 0.0));
     } else if (d == PType::f16 || d == PType::bf16) {
-      r = b_.CreateSelect(v, ConstantInt::get(full, d == PType::f16 ? 0x3c00 : 0x3f80), Constant::getNullValue(full));
+      r = b_.CreateSelect(v, ConstantInt::get(full, d == PType::f16 ? 0x3c00 : 0x3f80),
+                          Constant::getNullValue(full));
     } else {
       r = b_.CreateSExt(v, full);
     }
@@ -363,8 +375,9 @@ void Lowering::lower_carry(const Inst& inst) {
       next = 3;
     }
     Value* in = with_in ? b_.CreateZExt(v[next], wide) : Constant::getNullValue(wide);
-    Value* sum = subtract ? b_.CreateSub(b_.CreateSub(b_.CreateZExt(a, wide), b_.CreateZExt(b, wide)), in)
-                          : b_.CreateAdd(b_.CreateAdd(b_.CreateZExt(a, wide), b_.CreateZExt(b, wide)), in);
+    Value* sum =
+        subtract ? b_.CreateSub(b_.CreateSub(b_.CreateZExt(a, wide), b_.CreateZExt(b, wide)), in)
+                 : b_.CreateAdd(b_.CreateAdd(b_.CreateZExt(a, wide), b_.CreateZExt(b, wide)), in);
     carry_out = b_.CreateICmpNE(b_.CreateLShr(sum, n), Constant::getNullValue(wide));
     return b_.CreateTrunc(sum, ty);
   });
@@ -373,7 +386,8 @@ void Lowering::lower_carry(const Inst& inst) {
     write_reg(plan_.graph.carry(), uniform ? Val::scalar(carry_out) : Val::vector(carry_out));
 }
 
-/// prmt.b32 in its plain and named modes, PTX ISA 9.0 9.7.9.7 #data-movement-and-conversion-instructions-prmt
+/// prmt.b32 in its plain and named modes, PTX ISA 9.0 9.7.9.7
+/// #data-movement-and-conversion-instructions-prmt
 Value* Lowering::permute_bytes(Value* a, Value* b, Value* sel, const Inst& inst) {
   llvm::Type* t = a->getType();
   llvm::Type* w = t->isVectorTy() ? vec_type(int_type(64)) : static_cast<llvm::Type*>(int_type(64));
@@ -383,13 +397,20 @@ Value* Lowering::permute_bytes(Value* a, Value* b, Value* sel, const Inst& inst)
   for (uint64_t i = 0; i < 4; ++i) {
     Value* nibble;
     auto k = [&](uint64_t v) { return ConstantInt::get(t, v); };
-    if (inst.has(Tok::f4e)) nibble = b_.CreateAdd(s3, k(i));
-    else if (inst.has(Tok::b4e)) nibble = b_.CreateAnd(b_.CreateSub(s3, k(i)), 7);
-    else if (inst.has(Tok::rc8)) nibble = s3;
-    else if (inst.has(Tok::ecl)) nibble = b_.CreateIntrinsic(Intrinsic::umax, {t}, {k(i), s3});
-    else if (inst.has(Tok::ecr)) nibble = b_.CreateIntrinsic(Intrinsic::umin, {t}, {k(i), s3});
-    else if (inst.has(Tok::rc16)) nibble = b_.CreateAdd(b_.CreateShl(b_.CreateAnd(sel, 1), 1), k(i & 1));
-    else nibble = b_.CreateAnd(b_.CreateLShr(sel, 4 * i), 15);
+    if (inst.has(Tok::f4e))
+      nibble = b_.CreateAdd(s3, k(i));
+    else if (inst.has(Tok::b4e))
+      nibble = b_.CreateAnd(b_.CreateSub(s3, k(i)), 7);
+    else if (inst.has(Tok::rc8))
+      nibble = s3;
+    else if (inst.has(Tok::ecl))
+      nibble = b_.CreateIntrinsic(Intrinsic::umax, {t}, {k(i), s3});
+    else if (inst.has(Tok::ecr))
+      nibble = b_.CreateIntrinsic(Intrinsic::umin, {t}, {k(i), s3});
+    else if (inst.has(Tok::rc16))
+      nibble = b_.CreateAdd(b_.CreateShl(b_.CreateAnd(sel, 1), 1), k(i & 1));
+    else
+      nibble = b_.CreateAnd(b_.CreateLShr(sel, 4 * i), 15);
     Value* byte_index = b_.CreateAnd(nibble, 7);
     Value* shift = b_.CreateZExt(b_.CreateShl(byte_index, 3), w);
     Value* byte = b_.CreateAnd(b_.CreateTrunc(b_.CreateLShr(both, shift), t), 255);
@@ -434,7 +455,8 @@ void Lowering::lower_video(const Inst& inst) {
   }
   const bool add_up = inst.has(Tok::add);
   const unsigned w = 32 / static_cast<unsigned>(parts);
-  const bool ds = ptx::is_signed(inst.type(0)), as = ptx::is_signed(inst.type(1)), bs = ptx::is_signed(inst.type(2));
+  const bool ds = ptx::is_signed(inst.type(0)), as = ptx::is_signed(inst.type(1)),
+             bs = ptx::is_signed(inst.type(2));
   Val r = map(args, [&](const std::vector<Value*>& v) -> Value* {
     llvm::Type* t = v[0]->getType();
     auto k = [&](int64_t c) { return ConstantInt::get(t, static_cast<uint64_t>(c), true); };
@@ -455,14 +477,24 @@ void Lowering::lower_video(const Inst& inst) {
           break;
         }
         case Op::vadd2:
-        case Op::vadd4: x = b_.CreateAdd(a, b); break;
+        case Op::vadd4:
+          x = b_.CreateAdd(a, b);
+          break;
         case Op::vsub2:
-        case Op::vsub4: x = b_.CreateSub(a, b); break;
+        case Op::vsub4:
+          x = b_.CreateSub(a, b);
+          break;
         case Op::vmin2:
-        case Op::vmin4: x = b_.CreateSelect(b_.CreateICmpSLT(a, b), a, b); break;
+        case Op::vmin4:
+          x = b_.CreateSelect(b_.CreateICmpSLT(a, b), a, b);
+          break;
         case Op::vmax2:
-        case Op::vmax4: x = b_.CreateSelect(b_.CreateICmpSGT(a, b), a, b); break;
-        default: x = b_.CreateAShr(b_.CreateAdd(b_.CreateAdd(a, b), k(1)), 1); break;
+        case Op::vmax4:
+          x = b_.CreateSelect(b_.CreateICmpSGT(a, b), a, b);
+          break;
+        default:
+          x = b_.CreateAShr(b_.CreateAdd(b_.CreateAdd(a, b), k(1)), 1);
+          break;
       }
       if (inst.has(Tok::sat)) {
         int64_t lo = ds ? -(int64_t{1} << (w - 1)) : 0;
@@ -488,15 +520,19 @@ bool Lowering::lower_integer(const Inst& inst) {
   if (inst.op == Op::addc || inst.op == Op::subc || inst.op == Op::madc || inst.has(Tok::cc))
     return lower_carry(inst), true;
   if (inst.op == Op::cvt) {
-    if (ptx::is_int(inst.type(0)) && ptx::is_int(inst.type(1)) && !inst.has(Tok::sat) && lower_linear(inst)) return true;
+    if (ptx::is_int(inst.type(0)) && ptx::is_int(inst.type(1)) && !inst.has(Tok::sat) &&
+        lower_linear(inst))
+      return true;
     return lower_cvt(inst), true;
   }
   if (inst.op == Op::mov) {
-    if (inst.ops[0].kind == Operand::Kind::reg && inst.ops[1].kind != Operand::Kind::vector && lower_linear(inst)) return true;
+    if (inst.ops[0].kind == Operand::Kind::reg && inst.ops[1].kind != Operand::Kind::vector &&
+        lower_linear(inst))
+      return true;
     return lower_mov(inst), true;
   }
-  if (t == PType::f32 || t == PType::f64 || t == PType::f16 || t == PType::bf16 || t == PType::f16x2 ||
-      t == PType::bf16x2 || t == PType::f32x2) {
+  if (t == PType::f32 || t == PType::f64 || t == PType::f16 || t == PType::bf16 ||
+      t == PType::f16x2 || t == PType::bf16x2 || t == PType::f32x2) {
     if (inst.op != Op::selp) return false;
   }
   switch (inst.op) {
@@ -522,7 +558,8 @@ bool Lowering::lower_integer(const Inst& inst) {
     for (PType p : types) a.push_back(read(inst.ops[i++], p));
     return a;
   };
-  auto emit = [&](std::vector<Val> args, PType out, const std::function<Value*(const std::vector<Value*>&)>& f) {
+  auto emit = [&](std::vector<Val> args, PType out,
+                  const std::function<Value*(const std::vector<Value*>&)>& f) {
     write(inst.ops[0], map(args, f), out);
     return true;
   };
@@ -551,7 +588,8 @@ bool Lowering::lower_integer(const Inst& inst) {
       }
       return emit(read_all({t, t}), t, [&](auto& v) -> Value* {
         if (inst.has(Tok::sat))
-          return b_.CreateBinaryIntrinsic(inst.op == Op::add ? Intrinsic::sadd_sat : Intrinsic::ssub_sat, v[0], v[1]);
+          return b_.CreateBinaryIntrinsic(
+              inst.op == Op::add ? Intrinsic::sadd_sat : Intrinsic::ssub_sat, v[0], v[1]);
         return inst.op == Op::add ? b_.CreateAdd(v[0], v[1]) : b_.CreateSub(v[0], v[1]);
       });
     case Op::mul:
@@ -602,7 +640,8 @@ bool Lowering::lower_integer(const Inst& inst) {
     }
     case Op::div:
     case Op::rem:
-      return emit(read_all({t, t}), t, [&](auto& v) { return divide(inst, v[0], v[1], sg, inst.op == Op::rem); });
+      return emit(read_all({t, t}), t,
+                  [&](auto& v) { return divide(inst, v[0], v[1], sg, inst.op == Op::rem); });
     case Op::sad:
       return emit(read_all({t, t, t}), t, [&](auto& v) -> Value* {
         Value* lt = sg ? b_.CreateICmpSLT(v[0], v[1]) : b_.CreateICmpULT(v[0], v[1]);
@@ -634,7 +673,8 @@ bool Lowering::lower_integer(const Inst& inst) {
         });
       }
       return emit(read_all({t, t}), t, [&](auto& v) -> Value* {
-        unsigned id = inst.op == Op::min ? (sg ? Intrinsic::smin : Intrinsic::umin) : (sg ? Intrinsic::smax : Intrinsic::umax);
+        unsigned id = inst.op == Op::min ? (sg ? Intrinsic::smin : Intrinsic::umin)
+                                         : (sg ? Intrinsic::smax : Intrinsic::umax);
         Value* r = b_.CreateBinaryIntrinsic(static_cast<Intrinsic::ID>(id), v[0], v[1]);
         if (inst.has(Tok::relu)) r = b_.CreateBinaryIntrinsic(Intrinsic::smax, r, zero(r));
         return r;
@@ -643,7 +683,9 @@ bool Lowering::lower_integer(const Inst& inst) {
     case Op::or_:
     case Op::xor_:
       return emit(read_all({t, t}), t, [&](auto& v) -> Value* {
-        return inst.op == Op::and_ ? b_.CreateAnd(v[0], v[1]) : inst.op == Op::or_ ? b_.CreateOr(v[0], v[1]) : b_.CreateXor(v[0], v[1]);
+        return inst.op == Op::and_  ? b_.CreateAnd(v[0], v[1])
+               : inst.op == Op::or_ ? b_.CreateOr(v[0], v[1])
+                                    : b_.CreateXor(v[0], v[1]);
       });
     case Op::not_:
       return emit(read_all({t}), t, [&](auto& v) { return b_.CreateNot(v[0]); });
@@ -682,7 +724,9 @@ bool Lowering::lower_integer(const Inst& inst) {
     case Op::shf:
       return emit(read_all({PType::b32, PType::b32, PType::u32}), t, [&](auto& v) -> Value* {
         // Funnel of b:a; clamp counts to 32, or wraps modulo 32.
-        Value* c = inst.has(Tok::clamp) ? b_.CreateBinaryIntrinsic(Intrinsic::umin, v[2], con(v[2], 32)) : b_.CreateAnd(v[2], con(v[2], 31));
+        Value* c = inst.has(Tok::clamp)
+                       ? b_.CreateBinaryIntrinsic(Intrinsic::umin, v[2], con(v[2], 32))
+                       : b_.CreateAnd(v[2], con(v[2], 31));
         llvm::Type* w = int_type(64);
         llvm::Type* ty = v[0]->getType();
         if (ty->isVectorTy()) w = vec_type(w);
@@ -692,22 +736,28 @@ bool Lowering::lower_integer(const Inst& inst) {
         return b_.CreateTrunc(b_.CreateLShr(both, k), ty);
       });
     case Op::selp:
-      return emit(read_all({t, t, PType::pred}), t, [&](auto& v) { return b_.CreateSelect(v[2], v[0], v[1]); });
+      return emit(read_all({t, t, PType::pred}), t,
+                  [&](auto& v) { return b_.CreateSelect(v[2], v[0], v[1]); });
     case Op::slct: {
       PType c = inst.type(1);
       return emit(read_all({t, t, c}), t, [&](auto& v) -> Value* {
-        Value* ge = c == PType::f32 ? b_.CreateFCmpOGE(inst.has(Tok::ftz) ? flush(inst, v[2]) : v[2], zero(v[2])) : b_.CreateICmpSGE(v[2], zero(v[2]));
+        Value* ge = c == PType::f32 ? b_.CreateFCmpOGE(
+                                          inst.has(Tok::ftz) ? flush(inst, v[2]) : v[2], zero(v[2]))
+                                    : b_.CreateICmpSGE(v[2], zero(v[2]));
         return b_.CreateSelect(ge, v[0], v[1]);
       });
     }
     case Op::popc:
-      return emit(read_all({t}), PType::u32, [&](auto& v) { return fit_bits(b_.CreateUnaryIntrinsic(Intrinsic::ctpop, v[0]), 32); });
+      return emit(read_all({t}), PType::u32, [&](auto& v) {
+        return fit_bits(b_.CreateUnaryIntrinsic(Intrinsic::ctpop, v[0]), 32);
+      });
     case Op::clz:
       return emit(read_all({t}), PType::u32, [&](auto& v) {
         return fit_bits(b_.CreateBinaryIntrinsic(Intrinsic::ctlz, v[0], b_.getFalse()), 32);
       });
     case Op::brev:
-      return emit(read_all({t}), t, [&](auto& v) { return b_.CreateUnaryIntrinsic(Intrinsic::bitreverse, v[0]); });
+      return emit(read_all({t}), t,
+                  [&](auto& v) { return b_.CreateUnaryIntrinsic(Intrinsic::bitreverse, v[0]); });
     case Op::bfind:
       return emit(read_all({t}), PType::u32, [&](auto& v) -> Value* {
         const unsigned n = v[0]->getType()->getScalarSizeInBits();
@@ -729,16 +779,26 @@ bool Lowering::lower_integer(const Inst& inst) {
         Value* p = b_.CreateBinaryIntrinsic(Intrinsic::umin, pos, cap);
         Value* l = b_.CreateBinaryIntrinsic(Intrinsic::umin, len, cap);
         // Sign bit: of the field's top bit, or of the value's when the field leaves it.
-        Value* top = b_.CreateBinaryIntrinsic(Intrinsic::umin, b_.CreateSub(b_.CreateAdd(p, l), con(p, 1)), con(p, n - 1));
-        Value* sign = b_.CreateTrunc(b_.CreateLShr(v[0], fit_bits(b_.CreateAnd(top, con(top, n - 1)), n)),
-                                     v[0]->getType()->isVectorTy() ? vec_type(int_type(1)) : static_cast<llvm::Type*>(int_type(1)));
-        Value* shifted = b_.CreateTrunc(b_.CreateLShr(b_.CreateZExt(v[0], w), b_.CreateZExtOrTrunc(p, w)), v[0]->getType());
-        Value* keep = b_.CreateTrunc(b_.CreateSub(b_.CreateShl(ConstantInt::get(w, 1), b_.CreateZExtOrTrunc(l, w)), ConstantInt::get(w, 1)), v[0]->getType());
+        Value* top = b_.CreateBinaryIntrinsic(
+            Intrinsic::umin, b_.CreateSub(b_.CreateAdd(p, l), con(p, 1)), con(p, n - 1));
+        Value* sign =
+            b_.CreateTrunc(b_.CreateLShr(v[0], fit_bits(b_.CreateAnd(top, con(top, n - 1)), n)),
+                           v[0]->getType()->isVectorTy() ? vec_type(int_type(1))
+                                                         : static_cast<llvm::Type*>(int_type(1)));
+        Value* shifted = b_.CreateTrunc(
+            b_.CreateLShr(b_.CreateZExt(v[0], w), b_.CreateZExtOrTrunc(p, w)), v[0]->getType());
+        Value* keep = b_.CreateTrunc(
+            b_.CreateSub(b_.CreateShl(ConstantInt::get(w, 1), b_.CreateZExtOrTrunc(l, w)),
+                         ConstantInt::get(w, 1)),
+            v[0]->getType());
         Value* r = b_.CreateAnd(shifted, keep);
         if (!sg) return r;
         // Bits of the field beyond the value are sign too.
         Value* left = b_.CreateBinaryIntrinsic(Intrinsic::umin, l, b_.CreateSub(con(p, n), p));
-        Value* real_bits = b_.CreateTrunc(b_.CreateSub(b_.CreateShl(ConstantInt::get(w, 1), b_.CreateZExtOrTrunc(left, w)), ConstantInt::get(w, 1)), v[0]->getType());
+        Value* real_bits = b_.CreateTrunc(
+            b_.CreateSub(b_.CreateShl(ConstantInt::get(w, 1), b_.CreateZExtOrTrunc(left, w)),
+                         ConstantInt::get(w, 1)),
+            v[0]->getType());
         Value* filled = b_.CreateOr(r, b_.CreateNot(real_bits));
         Value* some = b_.CreateICmpNE(l, zero(l));
         return b_.CreateSelect(b_.CreateAnd(sign, some), filled, r);
@@ -749,10 +809,13 @@ bool Lowering::lower_integer(const Inst& inst) {
         const unsigned n = v[0]->getType()->getScalarSizeInBits();
         llvm::Type* w = int_type(n * 2);
         if (v[0]->getType()->isVectorTy()) w = vec_type(w);
-        Value* p = b_.CreateBinaryIntrinsic(Intrinsic::umin, b_.CreateAnd(v[2], con(v[2], 255)), con(v[2], n));
-        Value* l = b_.CreateBinaryIntrinsic(Intrinsic::umin, b_.CreateAnd(v[3], con(v[3], 255)), con(v[3], n));
+        Value* p = b_.CreateBinaryIntrinsic(Intrinsic::umin, b_.CreateAnd(v[2], con(v[2], 255)),
+                                            con(v[2], n));
+        Value* l = b_.CreateBinaryIntrinsic(Intrinsic::umin, b_.CreateAnd(v[3], con(v[3], 255)),
+                                            con(v[3], n));
         Value* pw = b_.CreateZExtOrTrunc(p, w);
-        Value* ones = b_.CreateSub(b_.CreateShl(ConstantInt::get(w, 1), b_.CreateZExtOrTrunc(l, w)), ConstantInt::get(w, 1));
+        Value* ones = b_.CreateSub(b_.CreateShl(ConstantInt::get(w, 1), b_.CreateZExtOrTrunc(l, w)),
+                                   ConstantInt::get(w, 1));
         Value* m = b_.CreateTrunc(b_.CreateShl(ones, pw), v[0]->getType());
         Value* field = b_.CreateTrunc(b_.CreateShl(b_.CreateZExt(v[0], w), pw), v[0]->getType());
         return b_.CreateOr(b_.CreateAnd(field, m), b_.CreateAnd(v[1], b_.CreateNot(m)));
@@ -763,67 +826,88 @@ bool Lowering::lower_integer(const Inst& inst) {
         llvm::Type* w = int_type(128);
         if (v[0]->getType()->isVectorTy()) w = vec_type(w);
         const bool clamp = inst.has(Tok::clamp);
-        Value* p = clamp ? b_.CreateBinaryIntrinsic(Intrinsic::umin, v[0], con(v[0], 32)) : b_.CreateAnd(v[0], con(v[0], 31));
-        Value* l = clamp ? b_.CreateBinaryIntrinsic(Intrinsic::umin, v[1], con(v[1], 32)) : b_.CreateAnd(v[1], con(v[1], 31));
-        Value* ones = b_.CreateSub(b_.CreateShl(ConstantInt::get(w, 1), b_.CreateZExt(l, w)), ConstantInt::get(w, 1));
+        Value* p = clamp ? b_.CreateBinaryIntrinsic(Intrinsic::umin, v[0], con(v[0], 32))
+                         : b_.CreateAnd(v[0], con(v[0], 31));
+        Value* l = clamp ? b_.CreateBinaryIntrinsic(Intrinsic::umin, v[1], con(v[1], 32))
+                         : b_.CreateAnd(v[1], con(v[1], 31));
+        Value* ones = b_.CreateSub(b_.CreateShl(ConstantInt::get(w, 1), b_.CreateZExt(l, w)),
+                                   ConstantInt::get(w, 1));
         return b_.CreateTrunc(b_.CreateShl(ones, b_.CreateZExt(p, w)), v[0]->getType());
       });
     case Op::szext:
       return emit(read_all({t, PType::u32}), t, [&](auto& v) -> Value* {
-        Value* n = inst.has(Tok::clamp) ? b_.CreateBinaryIntrinsic(Intrinsic::umin, v[1], con(v[1], 32)) : b_.CreateAnd(v[1], con(v[1], 31));
+        Value* n = inst.has(Tok::clamp)
+                       ? b_.CreateBinaryIntrinsic(Intrinsic::umin, v[1], con(v[1], 32))
+                       : b_.CreateAnd(v[1], con(v[1], 31));
         Value* k = b_.CreateSub(con(n, 32), n);
         llvm::Type* w = int_type(64);
         llvm::Type* ty = v[0]->getType();
         if (ty->isVectorTy()) w = vec_type(w);
         Value* up = b_.CreateTrunc(b_.CreateShl(b_.CreateZExt(v[0], w), b_.CreateZExt(k, w)), ty);
         Value* wide_up = sg ? b_.CreateSExt(up, w) : b_.CreateZExt(up, w);
-        Value* r = sg ? b_.CreateAShr(wide_up, b_.CreateZExt(k, w)) : b_.CreateLShr(wide_up, b_.CreateZExt(k, w));
+        Value* r = sg ? b_.CreateAShr(wide_up, b_.CreateZExt(k, w))
+                      : b_.CreateLShr(wide_up, b_.CreateZExt(k, w));
         return b_.CreateTrunc(r, ty);
       });
     case Op::prmt:
-      return emit(read_all({PType::b32, PType::b32, PType::b32}), PType::b32, [&](auto& v) { return permute_bytes(v[0], v[1], v[2], inst); });
+      return emit(read_all({PType::b32, PType::b32, PType::b32}), PType::b32,
+                  [&](auto& v) { return permute_bytes(v[0], v[1], v[2], inst); });
     case Op::dp4a:
     case Op::dp2a: {
       const bool as = ptx::is_signed(inst.type(0)), bs = ptx::is_signed(inst.type(1));
-      return emit(read_all({PType::b32, PType::b32, PType::b32}), PType::b32, [&](auto& v) -> Value* {
-        Value* sum = v[2];
-        const unsigned parts = inst.op == Op::dp4a ? 4 : 2;
-        const unsigned aw = inst.op == Op::dp4a ? 8 : 16;
-        for (unsigned i = 0; i < parts; ++i) {
-          unsigned bi = inst.op == Op::dp2a && inst.has(Tok::hi) ? i + 2 : i;
-          auto part = [&](Value* x, unsigned w, unsigned k, bool s) {
-            Value* up = b_.CreateShl(x, 32 - w * (k + 1));
-            return s ? b_.CreateAShr(up, 32 - w) : b_.CreateLShr(up, 32 - w);
-          };
-          sum = b_.CreateAdd(sum, b_.CreateMul(part(v[0], aw, i, as), part(v[1], 8, bi, bs)));
-        }
-        return sum;
-      });
+      return emit(
+          read_all({PType::b32, PType::b32, PType::b32}), PType::b32, [&](auto& v) -> Value* {
+            Value* sum = v[2];
+            const unsigned parts = inst.op == Op::dp4a ? 4 : 2;
+            const unsigned aw = inst.op == Op::dp4a ? 8 : 16;
+            for (unsigned i = 0; i < parts; ++i) {
+              unsigned bi = inst.op == Op::dp2a && inst.has(Tok::hi) ? i + 2 : i;
+              auto part = [&](Value* x, unsigned w, unsigned k, bool s) {
+                Value* up = b_.CreateShl(x, 32 - w * (k + 1));
+                return s ? b_.CreateAShr(up, 32 - w) : b_.CreateLShr(up, 32 - w);
+              };
+              sum = b_.CreateAdd(sum, b_.CreateMul(part(v[0], aw, i, as), part(v[1], 8, bi, bs)));
+            }
+            return sum;
+          });
     }
     case Op::isspacep: {
       Val a = read(inst.ops[1], PType::u64);
-      auto field = [&](size_t o) { return b_.CreatePtrToInt(ctx_field(o, b_.getPtrTy()), b_.getInt64Ty()); };
+      auto field = [&](size_t o) {
+        return b_.CreatePtrToInt(ctx_field(o, b_.getPtrTy()), b_.getInt64Ty());
+      };
       Value* shared = field(offsetof(kernel::BlockContext, shared));
-      Value* size = b_.CreateZExt(launch_field(offsetof(kernel::LaunchContext, shared_bytes), b_.getInt32Ty()), b_.getInt64Ty());
+      Value* size = b_.CreateZExt(
+          launch_field(offsetof(kernel::LaunchContext, shared_bytes), b_.getInt32Ty()),
+          b_.getInt64Ty());
       Value* local = field(offsetof(kernel::BlockContext, local));
       Value* threads = b_.getInt64(1);
       for (size_t i = 0; i < 3; ++i)
-        threads = b_.CreateMul(threads, b_.CreateZExt(launch_field(offsetof(kernel::LaunchContext, block) + 4 * i, b_.getInt32Ty()), b_.getInt64Ty()));
-      Value* local_size = b_.CreateMul(b_.CreateAdd(threads, b_.getInt64(width())), b_.getInt64(frame_.local_bytes));
-      write(inst.ops[0], map({a}, [&](auto& v) -> Value* {
-        auto inside = [&](Value* base, Value* bytes) {
-          bool vecs = v[0]->getType()->isVectorTy();
-          Value* off = b_.CreateSub(v[0], vecs ? splat(base) : base);
-          return b_.CreateICmpULT(off, vecs ? splat(bytes) : bytes);
-        };
-        Value* in_shared = inside(shared, size);
-        Value* in_local = inside(local, local_size);
-        if (inst.has(Tok::shared) || inst.has(Tok::shared__cta) || inst.has(Tok::shared__cluster)) return in_shared;
-        if (inst.has(Tok::local)) return in_local;
-        if (inst.has(Tok::global)) return b_.CreateNot(b_.CreateOr(in_shared, in_local));
-        fail(inst, "isspacep of this space is not supported");
-        return in_shared;
-      }), PType::pred);
+        threads = b_.CreateMul(
+            threads, b_.CreateZExt(launch_field(offsetof(kernel::LaunchContext, block) + 4 * i,
+                                                b_.getInt32Ty()),
+                                   b_.getInt64Ty()));
+      Value* local_size = b_.CreateMul(b_.CreateAdd(threads, b_.getInt64(width())),
+                                       b_.getInt64(frame_.local_bytes));
+      write(inst.ops[0],
+            map({a},
+                [&](auto& v) -> Value* {
+                  auto inside = [&](Value* base, Value* bytes) {
+                    bool vecs = v[0]->getType()->isVectorTy();
+                    Value* off = b_.CreateSub(v[0], vecs ? splat(base) : base);
+                    return b_.CreateICmpULT(off, vecs ? splat(bytes) : bytes);
+                  };
+                  Value* in_shared = inside(shared, size);
+                  Value* in_local = inside(local, local_size);
+                  if (inst.has(Tok::shared) || inst.has(Tok::shared__cta) ||
+                      inst.has(Tok::shared__cluster))
+                    return in_shared;
+                  if (inst.has(Tok::local)) return in_local;
+                  if (inst.has(Tok::global)) return b_.CreateNot(b_.CreateOr(in_shared, in_local));
+                  fail(inst, "isspacep of this space is not supported");
+                  return in_shared;
+                }),
+            PType::pred);
       return true;
     }
     default:

@@ -15,15 +15,16 @@ Value* fma(IRBuilder<>& b, Value* a, Value* x, Value* c) {
 }
 }  // namespace
 
-/// 2^x: x = n + f with |f| <= 1/2, a polynomial for 2^f, then two exponent steps so that results may
-/// be subnormal or overflow.
+/// 2^x: x = n + f with |f| <= 1/2, a polynomial for 2^f, then two exponent steps so that results
+/// may be subnormal or overflow.
 Value* Lowering::ex2(Value* x) {
   if (x->getType()->getScalarType()->isDoubleTy()) {
     unit_.error = "ex2.approx.f64 is not supported";
     return x;
   }
   llvm::Type* t = x->getType();
-  llvm::Type* it = t->isVectorTy() ? vec_type(b_.getInt32Ty()) : static_cast<llvm::Type*>(b_.getInt32Ty());
+  llvm::Type* it =
+      t->isVectorTy() ? vec_type(b_.getInt32Ty()) : static_cast<llvm::Type*>(b_.getInt32Ty());
   Value* nan = b_.CreateFCmpUNO(x, x);
   Value* c = b_.CreateSelect(b_.CreateFCmpOGT(x, real(x, 129.0)), real(x, 129.0), x);
   c = b_.CreateSelect(b_.CreateFCmpOLT(c, real(x, -160.0)), real(x, -160.0), c);
@@ -31,8 +32,13 @@ Value* Lowering::ex2(Value* x) {
   Value* n = b_.CreateUnaryIntrinsic(Intrinsic::roundeven, c);
   Value* f = b_.CreateFSub(c, n);
   // Chebyshev fit of 2^f on [-1/2, 1/2], relative error 2e-9.
-  const double k[] = {1.5403530393381609e-4, 1.3333558146428443e-3, 9.6181291076284772e-3,
-                      5.5504108664821580e-2, 2.4022650695910071e-1, 6.9314718055994531e-1, 1.0};
+  const double k[] = {1.5403530393381609e-4,
+                      1.3333558146428443e-3,
+                      9.6181291076284772e-3,
+                      5.5504108664821580e-2,
+                      2.4022650695910071e-1,
+                      6.9314718055994531e-1,
+                      1.0};
   Value* p = real(x, k[0]);
   for (int i = 1; i < 7; ++i) p = fma(b_, p, f, real(x, k[i]));
   Value* i = b_.CreateFPToSI(n, it);
@@ -52,7 +58,8 @@ Value* Lowering::lg2(Value* x) {
     return x;
   }
   llvm::Type* t = x->getType();
-  llvm::Type* it = t->isVectorTy() ? vec_type(b_.getInt32Ty()) : static_cast<llvm::Type*>(b_.getInt32Ty());
+  llvm::Type* it =
+      t->isVectorTy() ? vec_type(b_.getInt32Ty()) : static_cast<llvm::Type*>(b_.getInt32Ty());
   auto ic = [&](uint64_t v) { return ConstantInt::get(it, v, true); };
   Value* tiny = b_.CreateFCmpOLT(x, real(x, 0x1p-126));
   Value* y = b_.CreateSelect(tiny, b_.CreateFMul(x, real(x, 0x1p23)), x);
@@ -80,14 +87,16 @@ Value* Lowering::lg2(Value* x) {
 
 Value* Lowering::sin_cos(Value* x, bool is_cos) {
   llvm::Type* t = x->getType();
-  llvm::Type* it = t->isVectorTy() ? vec_type(b_.getInt32Ty()) : static_cast<llvm::Type*>(b_.getInt32Ty());
+  llvm::Type* it =
+      t->isVectorTy() ? vec_type(b_.getInt32Ty()) : static_cast<llvm::Type*>(b_.getInt32Ty());
   auto ic = [&](uint64_t v) { return ConstantInt::get(it, v, true); };
   Value* inf = ConstantFP::getInfinity(t);
   Value* a = b_.CreateUnaryIntrinsic(Intrinsic::fabs, x);
   Value* bad = b_.CreateFCmpUEQ(a, inf);
   Value* in = b_.CreateSelect(bad, real(x, 0.0), x);
   // x = n * pi/2 + r, with pi/2 in three parts (Cody and Waite).
-  Value* n = b_.CreateUnaryIntrinsic(Intrinsic::roundeven, b_.CreateFMul(in, real(x, 0.63661977236758134)));
+  Value* n = b_.CreateUnaryIntrinsic(Intrinsic::roundeven,
+                                     b_.CreateFMul(in, real(x, 0.63661977236758134)));
   Value* r = fma(b_, n, real(x, -1.57079601287841796875), in);
   r = fma(b_, n, real(x, -3.1391647326017846e-07), r);
   r = fma(b_, n, real(x, -5.390302529957764e-15), r);
@@ -116,7 +125,8 @@ Value* Lowering::sin_cos(Value* x, bool is_cos) {
 Value* Lowering::tanh(Value* x) {
   Value* a = b_.CreateUnaryIntrinsic(Intrinsic::fabs, x);
   Value* e = ex2(b_.CreateFMul(a, real(x, 2.8853900817779268)));
-  Value* r = b_.CreateFSub(real(x, 1.0), b_.CreateFDiv(real(x, 2.0), b_.CreateFAdd(e, real(x, 1.0))));
+  Value* r =
+      b_.CreateFSub(real(x, 1.0), b_.CreateFDiv(real(x, 2.0), b_.CreateFAdd(e, real(x, 1.0))));
   // x - x^3/3 + 2x^5/15 below 0.25.
   Value* a2 = b_.CreateFMul(a, a);
   Value* small = fma(b_, a2, real(x, 2.0 / 15), real(x, -1.0 / 3));

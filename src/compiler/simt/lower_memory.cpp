@@ -1,6 +1,7 @@
 // Loads, stores, parameters, fences and asynchronous copies. The address's shape chooses the form:
 // uniform = one scalar access, contiguous = vector access, a few pieces = several, else gather or
-// scatter. An address behind a widening that may wrap tests `exact` and has the general form beside it.
+// scatter. An address behind a widening that may wrap tests `exact` and has the general form beside
+// it.
 #include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/IntrinsicInst.h>
 
@@ -18,7 +19,8 @@ using ptx::Space;
 using ptx::Tok;
 using PType = ptx::Type;
 
-FrameLayout lay_out(const ptx::Module& module, const ptx::Function& function, uint64_t& shared_bytes) {
+FrameLayout lay_out(const ptx::Module& module, const ptx::Function& function,
+                    uint64_t& shared_bytes) {
   FrameLayout f;
   f.offset.assign(function.locals.size(), 0);
   for (size_t i = 0; i < function.locals.size(); ++i) {
@@ -43,7 +45,8 @@ Space Lowering::space_of(const Inst& inst) const {
   if (inst.has(Tok::shared) || inst.has(Tok::shared__cta)) return Space::shared;
   if (inst.has(Tok::local)) return Space::local;
   if (inst.has(Tok::const_)) return Space::constant;
-  if (inst.has(Tok::param) || inst.has(Tok::param__entry) || inst.has(Tok::param__func)) return Space::param;
+  if (inst.has(Tok::param) || inst.has(Tok::param__entry) || inst.has(Tok::param__func))
+    return Space::param;
   return Space::none;  // generic
 }
 
@@ -53,7 +56,8 @@ Value* Lowering::addresses(const Val& at) { return vec(at); }
 Val Lowering::to_host(Space space, Val v) {
   llvm::Type* i64 = b_.getInt64Ty();
   if (space == Space::shared) {
-    Value* window = b_.CreatePtrToInt(ctx_field(offsetof(BlockContext, shared), b_.getPtrTy()), i64);
+    Value* window =
+        b_.CreatePtrToInt(ctx_field(offsetof(BlockContext, shared), b_.getPtrTy()), i64);
     if (v.shaped() && !v.correction) {
       // Windows are far below 2 GiB, so the signed reading of a 32-bit base is the right one.
       v.base = b_.CreateAdd(b_.CreateSExtOrTrunc(v.base, i64), window);
@@ -67,7 +71,9 @@ Val Lowering::to_host(Space space, Val v) {
 
 Val Lowering::symbol_address(const Operand& o) {
   llvm::Type* i64 = b_.getInt64Ty();
-  auto plus = [&](Value* base) { return b_.CreateAdd(base, b_.getInt64(static_cast<uint64_t>(o.bits))); };
+  auto plus = [&](Value* base) {
+    return b_.CreateAdd(base, b_.getInt64(static_cast<uint64_t>(o.bits)));
+  };
   switch (o.symbol_kind) {
     case Operand::SymbolKind::variable: {
       const ptx::Variable& v = unit_.ptx.variables[o.index];
@@ -80,7 +86,8 @@ Val Lowering::symbol_address(const Operand& o) {
     }
     case Operand::SymbolKind::local_variable: {
       const ptx::Variable& v = fn_.locals[o.index];
-      if (v.space == Space::shared) return Val::scalar(b_.getInt64(frame_.offset[o.index] + static_cast<uint64_t>(o.bits)));
+      if (v.space == Space::shared)
+        return Val::scalar(b_.getInt64(frame_.offset[o.index] + static_cast<uint64_t>(o.bits)));
       if (v.space == Space::param) {
         Val a = lane_bytes(storage_of(o));
         if (a.shaped()) a.base = plus(a.base);
@@ -90,18 +97,22 @@ Val Lowering::symbol_address(const Operand& o) {
       if (frame_base_) {
         base = b_.CreatePtrToInt(frame_base_, i64);
       } else {
-        Value* local = b_.CreatePtrToInt(ctx_field(offsetof(BlockContext, local), b_.getPtrTy()), i64);
+        Value* local =
+            b_.CreatePtrToInt(ctx_field(offsetof(BlockContext, local), b_.getPtrTy()), i64);
         Value* first = b_.CreateZExt(thread_linear_base(), i64);
         base = b_.CreateAdd(local, b_.CreateMul(first, b_.getInt64(frame_.local_bytes)));
       }
-      Val a = Val::scalar(b_.CreateAdd(base, b_.getInt64(frame_.offset[o.index] + static_cast<uint64_t>(o.bits))));
+      Val a = Val::scalar(
+          b_.CreateAdd(base, b_.getInt64(frame_.offset[o.index] + static_cast<uint64_t>(o.bits))));
       if (!scalar_mode() && frame_.local_bytes)
-        for (uint32_t i = 0; i < width(); ++i) a.offsets.push_back(static_cast<int64_t>(i * frame_.local_bytes));
+        for (uint32_t i = 0; i < width(); ++i)
+          a.offsets.push_back(static_cast<int64_t>(i * frame_.local_bytes));
       return a;
     }
     case Operand::SymbolKind::param:
       if (fn_.is_entry) {
-        Value* p = b_.CreatePtrToInt(launch_field(offsetof(LaunchContext, params), b_.getPtrTy()), i64);
+        Value* p =
+            b_.CreatePtrToInt(launch_field(offsetof(LaunchContext, params), b_.getPtrTy()), i64);
         return Val::scalar(plus(b_.CreateAdd(p, b_.getInt64(fn_.params[o.index].offset))));
       } else {
         Val a = lane_bytes(storage_of(o));
@@ -131,9 +142,11 @@ Lowering::Address Lowering::address(const Inst& inst, const Operand& o) {
     if (t->isFloatingPointTy()) v = cast(v, int_type(t->getPrimitiveSizeInBits()));
     if (o.bits) {
       if (v.shaped()) {
-        v.base = b_.CreateAdd(v.base, ConstantInt::get(v.base->getType(), static_cast<uint64_t>(o.bits), true));
+        v.base = b_.CreateAdd(
+            v.base, ConstantInt::get(v.base->getType(), static_cast<uint64_t>(o.bits), true));
       } else {
-        v.vec = b_.CreateAdd(v.vec, ConstantInt::get(v.vec->getType(), static_cast<uint64_t>(o.bits), true));
+        v.vec = b_.CreateAdd(
+            v.vec, ConstantInt::get(v.vec->getType(), static_cast<uint64_t>(o.bits), true));
       }
     }
   } else {
@@ -149,7 +162,8 @@ Lowering::Address Lowering::address(const Inst& inst, const Operand& o) {
 }
 
 bool Lowering::is_strong(const Inst& inst) const {
-  return inst.has(Tok::volatile_) || inst.has(Tok::relaxed) || inst.has(Tok::acquire) || inst.has(Tok::release) || inst.has(Tok::mmio);
+  return inst.has(Tok::volatile_) || inst.has(Tok::relaxed) || inst.has(Tok::acquire) ||
+         inst.has(Tok::release) || inst.has(Tok::mmio);
 }
 
 /// Keeps the optimiser from moving or merging memory accesses across this point.
@@ -168,8 +182,9 @@ void Lowering::check_alignment(const Inst& inst, const Val& at, uint64_t bytes) 
     if (auto* c = dyn_cast<ConstantInt>(bad); c && c->isZero()) return;
     BasicBlock* yes = BasicBlock::Create(llvm_, "misaligned", out_);
     BasicBlock* after = BasicBlock::Create(llvm_, "aligned", out_);
-    MDNode* weights = MDNode::get(llvm_, {MDString::get(llvm_, "branch_weights"), ConstantAsMetadata::get(b_.getInt32(1)),
-                                          ConstantAsMetadata::get(b_.getInt32(1000000))});
+    MDNode* weights = MDNode::get(
+        llvm_, {MDString::get(llvm_, "branch_weights"), ConstantAsMetadata::get(b_.getInt32(1)),
+                ConstantAsMetadata::get(b_.getInt32(1000000))});
     b_.CreateCondBr(bad, yes, after, weights);
     b_.SetInsertPoint(yes);
     fault(kernel::Fault::misaligned_address, inst.line, active(), at.base);
@@ -198,7 +213,8 @@ struct Piece {
 };
 bool cut(const Offsets& o, int64_t bytes, uint32_t first, uint32_t count, std::vector<Piece>& out) {
   if (progression(o, 0, first, count)) return out.push_back({first, count, true}), out.size() <= 4;
-  if (progression(o, bytes, first, count)) return out.push_back({first, count, false}), out.size() <= 4;
+  if (progression(o, bytes, first, count))
+    return out.push_back({first, count, false}), out.size() <= 4;
   if (count <= 4) return false;
   return cut(o, bytes, first, count / 2, out) && cut(o, bytes, first + count / 2, count / 2, out);
 }
@@ -215,18 +231,21 @@ Value* Lowering::gather(Value* base, const Val& at, llvm::Type* t, uint64_t byte
   (void)base;
   Value* pointers;
   if (at.shaped() && !at.correction) {
-    pointers = b_.CreateGEP(b_.getInt8Ty(), pointer(at.base), offsets_vector(at.offsets, b_.getInt32Ty()));
+    pointers =
+        b_.CreateGEP(b_.getInt8Ty(), pointer(at.base), offsets_vector(at.offsets, b_.getInt32Ty()));
   } else {
     pointers = b_.CreateIntToPtr(vec(at), vec_type(b_.getPtrTy()));
   }
   Value* mask = active();
-  return b_.CreateMaskedGather(vec_type(t), pointers, Align(bytes), mask, Constant::getNullValue(vec_type(t)));
+  return b_.CreateMaskedGather(vec_type(t), pointers, Align(bytes), mask,
+                               Constant::getNullValue(vec_type(t)));
 }
 
 void Lowering::scatter(const Val& at, Value* v, uint64_t bytes) {
   Value* pointers;
   if (at.shaped() && !at.correction)
-    pointers = b_.CreateGEP(b_.getInt8Ty(), pointer(at.base), offsets_vector(at.offsets, b_.getInt32Ty()));
+    pointers =
+        b_.CreateGEP(b_.getInt8Ty(), pointer(at.base), offsets_vector(at.offsets, b_.getInt32Ty()));
   else
     pointers = b_.CreateIntToPtr(vec(at), vec_type(b_.getPtrTy()));
   b_.CreateMaskedScatter(v, pointers, Align(bytes), active());
@@ -241,11 +260,13 @@ Value* Lowering::load_vector(const Inst& inst, const Val& at, llvm::Type* t, uin
     BasicBlock* fast = BasicBlock::Create(llvm_, "exact", out_);
     BasicBlock* slow = BasicBlock::Create(llvm_, "wrapped", out_);
     BasicBlock* after = BasicBlock::Create(llvm_, "loaded", out_);
-    MDNode* weights = MDNode::get(llvm_, {MDString::get(llvm_, "branch_weights"), ConstantAsMetadata::get(b_.getInt32(1000000)),
+    MDNode* weights = MDNode::get(llvm_, {MDString::get(llvm_, "branch_weights"),
+                                          ConstantAsMetadata::get(b_.getInt32(1000000)),
                                           ConstantAsMetadata::get(b_.getInt32(1))});
     b_.CreateCondBr(at.exact, fast, slow, weights);
     b_.SetInsertPoint(fast);
-    Value* a = planned.offsets.empty() ? splat(b_.CreateLoad(t, pointer(planned.base))) : load_vector(inst, planned, t, bytes);
+    Value* a = planned.offsets.empty() ? splat(b_.CreateLoad(t, pointer(planned.base)))
+                                       : load_vector(inst, planned, t, bytes);
     BasicBlock* fast_end = b_.GetInsertBlock();
     b_.CreateBr(after);
     b_.SetInsertPoint(slow);
@@ -263,7 +284,8 @@ Value* Lowering::load_vector(const Inst& inst, const Val& at, llvm::Type* t, uin
   if (progression(at.offsets, step)) {
     Value* p = pointer(b_.CreateAdd(at.base, b_.getInt64(static_cast<uint64_t>(at.offsets[0]))));
     if (active_full()) return b_.CreateAlignedLoad(vec_type(t), p, Align(bytes));
-    return b_.CreateMaskedLoad(vec_type(t), p, Align(bytes), active(), Constant::getNullValue(vec_type(t)));
+    return b_.CreateMaskedLoad(vec_type(t), p, Align(bytes), active(),
+                               Constant::getNullValue(vec_type(t)));
   }
   std::vector<Piece> pieces;
   if (cut(at.offsets, step, 0, width(), pieces)) {
@@ -273,7 +295,8 @@ Value* Lowering::load_vector(const Inst& inst, const Val& at, llvm::Type* t, uin
       Value* r = nullptr;
       uint32_t have = 0;
       for (const Piece& p : pieces) {
-        Value* ptr = pointer(b_.CreateAdd(at.base, b_.getInt64(static_cast<uint64_t>(at.offsets[p.first]))));
+        Value* ptr =
+            pointer(b_.CreateAdd(at.base, b_.getInt64(static_cast<uint64_t>(at.offsets[p.first]))));
         auto* pt = FixedVectorType::get(t, p.count);
         Value* v;
         if (p.same) {
@@ -293,7 +316,8 @@ Value* Lowering::load_vector(const Inst& inst, const Val& at, llvm::Type* t, uin
         } else {
           std::vector<int> pick(width(), -1);
           for (uint32_t i = 0; i < have; ++i) pick[i] = static_cast<int>(i);
-          for (uint32_t i = 0; i < p.count; ++i) pick[p.first + i] = static_cast<int>(width() + p.first + i);
+          for (uint32_t i = 0; i < p.count; ++i)
+            pick[p.first + i] = static_cast<int>(width() + p.first + i);
           r = b_.CreateShuffleVector(r, wide, pick);
         }
         have = p.first + p.count;
@@ -313,8 +337,10 @@ void Lowering::store_vector(const Inst& inst, const Val& at, Value* v, uint64_t 
     BasicBlock* after = BasicBlock::Create(llvm_, "stored", out_);
     b_.CreateCondBr(at.exact, fast, slow);
     b_.SetInsertPoint(fast);
-    if (planned.offsets.empty()) scatter(Val::vector(vec(planned)), v, bytes);
-    else store_vector(inst, planned, v, bytes);
+    if (planned.offsets.empty())
+      scatter(Val::vector(vec(planned)), v, bytes);
+    else
+      store_vector(inst, planned, v, bytes);
     b_.CreateBr(after);
     b_.SetInsertPoint(slow);
     scatter(Val::vector(vec(at)), v, bytes);
@@ -325,8 +351,10 @@ void Lowering::store_vector(const Inst& inst, const Val& at, Value* v, uint64_t 
   const auto step = static_cast<int64_t>(bytes);
   if (at.shaped() && progression(at.offsets, step)) {
     Value* p = pointer(b_.CreateAdd(at.base, b_.getInt64(static_cast<uint64_t>(at.offsets[0]))));
-    if (active_full()) b_.CreateAlignedStore(v, p, Align(bytes));
-    else b_.CreateMaskedStore(v, p, Align(bytes), active());
+    if (active_full())
+      b_.CreateAlignedStore(v, p, Align(bytes));
+    else
+      b_.CreateMaskedStore(v, p, Align(bytes), active());
     return;
   }
   std::vector<Piece> pieces;
@@ -335,10 +363,14 @@ void Lowering::store_vector(const Inst& inst, const Val& at, Value* v, uint64_t 
     for (const Piece& p : pieces) same |= p.same;
     if (!same) {
       for (const Piece& p : pieces) {
-        Value* ptr = pointer(b_.CreateAdd(at.base, b_.getInt64(static_cast<uint64_t>(at.offsets[p.first]))));
+        Value* ptr =
+            pointer(b_.CreateAdd(at.base, b_.getInt64(static_cast<uint64_t>(at.offsets[p.first]))));
         Value* part = b_.CreateShuffleVector(v, range(p.first, p.count));
-        if (active_full()) b_.CreateAlignedStore(part, ptr, Align(bytes));
-        else b_.CreateMaskedStore(part, ptr, Align(bytes), b_.CreateShuffleVector(active(), range(p.first, p.count)));
+        if (active_full())
+          b_.CreateAlignedStore(part, ptr, Align(bytes));
+        else
+          b_.CreateMaskedStore(part, ptr, Align(bytes),
+                               b_.CreateShuffleVector(active(), range(p.first, p.count)));
       }
       return;
     }
@@ -347,11 +379,13 @@ void Lowering::store_vector(const Inst& inst, const Val& at, Value* v, uint64_t 
 }
 
 /// `count` consecutive elements a lane, lanes side by side: whole vectors, then taken apart.
-std::vector<Value*> Lowering::load_interleaved(const Val& at, llvm::Type* t, uint32_t count, uint64_t bytes) {
+std::vector<Value*> Lowering::load_interleaved(const Val& at, llvm::Type* t, uint32_t count,
+                                               uint64_t bytes) {
   const uint32_t w = width();
   std::vector<Value*> parts;
   for (uint32_t j = 0; j < count; ++j) {
-    Value* p = pointer(b_.CreateAdd(at.base, b_.getInt64(static_cast<uint64_t>(at.offsets[0]) + uint64_t{j} * w * bytes)));
+    Value* p = pointer(b_.CreateAdd(
+        at.base, b_.getInt64(static_cast<uint64_t>(at.offsets[0]) + uint64_t{j} * w * bytes)));
     if (active_full()) {
       parts.push_back(b_.CreateAlignedLoad(vec_type(t), p, Align(bytes)));
       continue;
@@ -359,7 +393,8 @@ std::vector<Value*> Lowering::load_interleaved(const Val& at, llvm::Type* t, uin
     std::vector<int> lanes;
     for (uint32_t e = 0; e < w; ++e) lanes.push_back(static_cast<int>((j * w + e) / count));
     Value* m = b_.CreateShuffleVector(active(), lanes);
-    parts.push_back(b_.CreateMaskedLoad(vec_type(t), p, Align(bytes), m, Constant::getNullValue(vec_type(t))));
+    parts.push_back(
+        b_.CreateMaskedLoad(vec_type(t), p, Align(bytes), m, Constant::getNullValue(vec_type(t))));
   }
   auto stride = [&](Value* a, Value* c, int from) {
     std::vector<int> m;
@@ -407,8 +442,10 @@ void Lowering::lower_load(const Inst& inst) {
     for (uint32_t i = 0; i < count; ++i) {
       Value* p = pointer(b_.CreateAdd(a.at.base, b_.getInt64(i * bytes)));
       LoadInst* l = b_.CreateAlignedLoad(st, p, Align(bytes), strong);
-      if (entry_param || inst.has(Tok::const_)) l->setMetadata(LLVMContext::MD_invariant_load, MDNode::get(llvm_, {}));
-      if (strong && (st->isIntegerTy() || st->isFloatingPointTy())) l->setAtomic(AtomicOrdering::Acquire);
+      if (entry_param || inst.has(Tok::const_))
+        l->setMetadata(LLVMContext::MD_invariant_load, MDNode::get(llvm_, {}));
+      if (strong && (st->isIntegerTy() || st->isFloatingPointTy()))
+        l->setAtomic(AtomicOrdering::Acquire);
       values.push_back(Val::scalar(l));
     }
     for (uint32_t i = 0; i < count; ++i) put(*dests[i], values[i]);
@@ -422,8 +459,10 @@ void Lowering::lower_load(const Inst& inst) {
     std::vector<Value*> values;
     for (uint32_t i = 0; i < count; ++i) {
       Val at = a.at;
-      if (at.shaped()) at.base = b_.CreateAdd(at.base, b_.getInt64(i * bytes));
-      else at.vec = b_.CreateAdd(at.vec, ConstantInt::get(at.vec->getType(), i * bytes));
+      if (at.shaped())
+        at.base = b_.CreateAdd(at.base, b_.getInt64(i * bytes));
+      else
+        at.vec = b_.CreateAdd(at.vec, ConstantInt::get(at.vec->getType(), i * bytes));
       values.push_back(load_vector(inst, at, st, bytes));
     }
     for (uint32_t i = 0; i < count; ++i) put(*dests[i], Val::vector(values[i]));
@@ -454,10 +493,13 @@ void Lowering::lower_store(const Inst& inst) {
         v = values[i].base;
       } else {
         if (!last)
-          last = b_.CreateSub(b_.getInt32(31), b_.CreateIntrinsic(Intrinsic::ctlz, {b_.getInt32Ty()}, {bits(active()), b_.getFalse()}));
+          last =
+              b_.CreateSub(b_.getInt32(31), b_.CreateIntrinsic(Intrinsic::ctlz, {b_.getInt32Ty()},
+                                                               {bits(active()), b_.getFalse()}));
         v = b_.CreateExtractElement(vec(values[i]), last);
       }
-      StoreInst* store = b_.CreateAlignedStore(v, pointer(b_.CreateAdd(a.at.base, b_.getInt64(i * bytes))), Align(bytes), strong);
+      StoreInst* store = b_.CreateAlignedStore(
+          v, pointer(b_.CreateAdd(a.at.base, b_.getInt64(i * bytes))), Align(bytes), strong);
       if (strong) store->setAtomic(AtomicOrdering::Release);
     }
   } else if (count > 1 && a.at.shaped() && !a.at.correction && (count == 2 || count == 4) &&
@@ -483,20 +525,25 @@ void Lowering::lower_store(const Inst& inst) {
       out = {zip(p0, q0, false), zip(p0, q0, true), zip(p1, q1, false), zip(p1, q1, true)};
     }
     for (uint32_t j = 0; j < count; ++j) {
-      Value* p = pointer(b_.CreateAdd(a.at.base, b_.getInt64(static_cast<uint64_t>(a.at.offsets[0]) + uint64_t{j} * width() * bytes)));
+      Value* p =
+          pointer(b_.CreateAdd(a.at.base, b_.getInt64(static_cast<uint64_t>(a.at.offsets[0]) +
+                                                      uint64_t{j} * width() * bytes)));
       if (active_full()) {
         b_.CreateAlignedStore(out[j], p, Align(bytes));
         continue;
       }
       std::vector<int> lanes;
-      for (uint32_t e = 0; e < width(); ++e) lanes.push_back(static_cast<int>((j * width() + e) / count));
+      for (uint32_t e = 0; e < width(); ++e)
+        lanes.push_back(static_cast<int>((j * width() + e) / count));
       b_.CreateMaskedStore(out[j], p, Align(bytes), b_.CreateShuffleVector(active(), lanes));
     }
   } else {
     for (uint32_t i = 0; i < count; ++i) {
       Val at = a.at;
-      if (i && at.shaped()) at.base = b_.CreateAdd(at.base, b_.getInt64(i * bytes));
-      else if (i) at.vec = b_.CreateAdd(at.vec, ConstantInt::get(at.vec->getType(), i * bytes));
+      if (i && at.shaped())
+        at.base = b_.CreateAdd(at.base, b_.getInt64(i * bytes));
+      else if (i)
+        at.vec = b_.CreateAdd(at.vec, ConstantInt::get(at.vec->getType(), i * bytes));
       store_vector(inst, at, vec(values[i]), bytes);
     }
   }
@@ -513,7 +560,8 @@ void Lowering::memory_fence(const Inst& inst) {
 /// cp.async copies at once: completion before the wait is allowed, and nobody can tell.
 void Lowering::lower_async_copy(const Inst& inst) {
   if (inst.has(Tok::commit_group) || inst.has(Tok::wait_group) || inst.has(Tok::wait_all)) return;
-  if (!inst.has(Tok::async) || inst.has(Tok::bulk) || inst.has(Tok::mbarrier) || inst.ops.size() < 3)
+  if (!inst.has(Tok::async) || inst.has(Tok::bulk) || inst.has(Tok::mbarrier) ||
+      inst.ops.size() < 3)
     return fail(inst, "this form of cp is not supported");
   auto* n = dyn_cast<ConstantInt>(read(inst.ops[2], PType::u32).base);
   if (!n) return fail(inst, "cp.async needs a constant size");
@@ -536,8 +584,10 @@ void Lowering::lower_async_copy(const Inst& inst) {
   Value* lanes = active();
   for (uint64_t at = 0; at < bytes; at += 4) {
     auto moved = [&](Val v) {
-      if (v.shaped()) v.base = b_.CreateAdd(v.base, b_.getInt64(at));
-      else v.vec = b_.CreateAdd(v.vec, ConstantInt::get(v.vec->getType(), at));
+      if (v.shaped())
+        v.base = b_.CreateAdd(v.base, b_.getInt64(at));
+      else
+        v.vec = b_.CreateAdd(v.vec, ConstantInt::get(v.vec->getType(), at));
       return v;
     };
     llvm::Type* t = b_.getInt32Ty();
@@ -560,30 +610,37 @@ void Lowering::lower_async_copy(const Inst& inst) {
     if (has_size) {
       Value* in = b_.CreateICmpULT(splat(b_.getInt32(static_cast<uint32_t>(at))), vec(source_size));
       guard_mask_ = b_.CreateAnd(lanes, in);
-      v = src.uniform() ? gather(nullptr, Val::vector(vec(src)), t, 4) : load_vector(inst, src, t, 4);
+      v = src.uniform() ? gather(nullptr, Val::vector(vec(src)), t, 4)
+                        : load_vector(inst, src, t, 4);
       guard_mask_ = saved;
     } else {
       v = src.uniform() ? splat(b_.CreateLoad(t, pointer(src.base))) : load_vector(inst, src, t, 4);
     }
-    if (dst.uniform()) scatter(Val::vector(vec(dst)), v, 4);
-    else store_vector(inst, dst, v, 4);
+    if (dst.uniform())
+      scatter(Val::vector(vec(dst)), v, 4);
+    else
+      store_vector(inst, dst, v, 4);
   }
 }
 
 /// mbarrier as one 64-bit word: pending arrivals (20 bits), expected (20 bits), phase (the rest).
 void Lowering::lower_mbarrier(const Inst& inst) {
-  if (inst.has(Tok::expect_tx) || inst.has(Tok::complete_tx) || inst.has(Tok::noComplete) || inst.has(Tok::arrive_drop))
+  if (inst.has(Tok::expect_tx) || inst.has(Tok::complete_tx) || inst.has(Tok::noComplete) ||
+      inst.has(Tok::arrive_drop))
     return fail(inst, "this form of mbarrier is not supported");
-  const bool init = inst.has(Tok::init), inval = inst.has(Tok::inval), arrive = inst.has(Tok::arrive);
+  const bool init = inst.has(Tok::init), inval = inst.has(Tok::inval),
+             arrive = inst.has(Tok::arrive);
   const bool wait = inst.has(Tok::test_wait) || inst.has(Tok::try_wait);
-  if (!init && !inval && !arrive && !wait) return fail(inst, "this form of mbarrier is not supported");
+  if (!init && !inval && !arrive && !wait)
+    return fail(inst, "this form of mbarrier is not supported");
   const size_t where = (arrive || wait) ? 1 : 0;
   llvm::Type* i64 = b_.getInt64Ty();
   Val at = address(inst, inst.ops[where]).at;
   check_alignment(inst, at, 8);
   Val operand = Val::scalar(b_.getInt64(1));
   const bool parity = inst.has(Tok::parity);
-  if (inst.ops.size() > where + 1) operand = fit(read(inst.ops[where + 1], wait && !parity ? PType::b64 : PType::u32), i64);
+  if (inst.ops.size() > where + 1)
+    operand = fit(read(inst.ops[where + 1], wait && !parity ? PType::b64 : PType::u32), i64);
   Value* address_array = spill(at, i64);
   Value* operand_array = spill(operand, i64);
   Value* result = arrive || wait ? spill(Val::scalar(b_.getInt64(0)), i64) : nullptr;
@@ -599,22 +656,25 @@ void Lowering::lower_mbarrier(const Inst& inst) {
     Value* word = b_.CreateLoad(i64, p, true);
     Value* phase = b_.CreateLShr(word, 40);
     if (wait) {
-      Value* done = parity ? b_.CreateICmpNE(b_.CreateAnd(phase, 1), b_.CreateAnd(x, 1)) : b_.CreateICmpNE(phase, b_.CreateLShr(x, 40));
+      Value* done = parity ? b_.CreateICmpNE(b_.CreateAnd(phase, 1), b_.CreateAnd(x, 1))
+                           : b_.CreateICmpNE(phase, b_.CreateLShr(x, 40));
       store_lane(result, i64, lane, b_.CreateZExt(done, i64));
       return;
     }
     Value* pending = b_.CreateSub(b_.CreateAnd(word, field), x);
     Value* expected = b_.CreateAnd(b_.CreateLShr(word, 20), field);
     Value* full = b_.CreateICmpEQ(pending, b_.getInt64(0));
-    Value* next = b_.CreateOr(b_.CreateOr(b_.CreateSelect(full, expected, pending), b_.CreateShl(expected, 20)),
-                              b_.CreateShl(b_.CreateAdd(phase, b_.CreateZExt(full, i64)), 40));
+    Value* next = b_.CreateOr(
+        b_.CreateOr(b_.CreateSelect(full, expected, pending), b_.CreateShl(expected, 20)),
+        b_.CreateShl(b_.CreateAdd(phase, b_.CreateZExt(full, i64)), 40));
     b_.CreateStore(next, p, true);
     store_lane(result, i64, lane, word);
   });
   if (!result) return;
   Value* r = b_.CreateLoad(scalar_mode() ? i64 : vec_type(i64), result);
   if (wait) r = b_.CreateICmpNE(r, Constant::getNullValue(r->getType()));
-  write(inst.ops[0], scalar_mode() ? Val::scalar(r) : Val::vector(r), wait ? PType::pred : PType::b64);
+  write(inst.ops[0], scalar_mode() ? Val::scalar(r) : Val::vector(r),
+        wait ? PType::pred : PType::b64);
 }
 
 bool Lowering::lower_memory(const Inst& inst) {
@@ -622,14 +682,19 @@ bool Lowering::lower_memory(const Inst& inst) {
     case Op::ld:
     case Op::ldu:
     case Op::st: {
-      if (inst.has(Tok::shared__cluster)) return fail(inst, "distributed shared memory is not supported"), true;
+      if (inst.has(Tok::shared__cluster))
+        return fail(inst, "distributed shared memory is not supported"), true;
       const bool is_store = inst.op == Op::st;
       const Operand& a = inst.ops[is_store ? 0 : 1];
-      const bool call_param = space_of(inst) == Space::param && a.symbol_kind != Operand::SymbolKind::none &&
+      const bool call_param = space_of(inst) == Space::param &&
+                              a.symbol_kind != Operand::SymbolKind::none &&
                               !(fn_.is_entry && a.symbol_kind == Operand::SymbolKind::param);
-      if (call_param) lower_param(inst, is_store);
-      else if (is_store) lower_store(inst);
-      else lower_load(inst);
+      if (call_param)
+        lower_param(inst, is_store);
+      else if (is_store)
+        lower_store(inst);
+      else
+        lower_load(inst);
       return true;
     }
     case Op::atom:
@@ -659,10 +724,13 @@ bool Lowering::lower_memory(const Inst& inst) {
       if (!shared) return false;
       const PType t = inst.type();
       Val v = fit(read(inst.ops[1], t), b_.getInt64Ty());
-      Value* window = b_.CreatePtrToInt(ctx_field(offsetof(BlockContext, shared), b_.getPtrTy()), b_.getInt64Ty());
+      Value* window = b_.CreatePtrToInt(ctx_field(offsetof(BlockContext, shared), b_.getPtrTy()),
+                                        b_.getInt64Ty());
       if (inst.has(Tok::to)) window = b_.CreateNeg(window);
-      if (v.shaped()) v.base = b_.CreateAdd(v.base, window);
-      else v.vec = b_.CreateAdd(v.vec, splat(window));
+      if (v.shaped())
+        v.base = b_.CreateAdd(v.base, window);
+      else
+        v.vec = b_.CreateAdd(v.vec, splat(window));
       write(inst.ops[0], v, t);
       return true;
     }

@@ -1,7 +1,7 @@
-// Warp-level instructions. With a warp as one vector they are shuffles and bit operations; under the
-// lane strategy every lane hands its value to Runtime::exchange and computes from the snapshot.
-// Rule: the member lanes that have not exited must be exactly the active ones; else the kernel's lanes
-// meet from different places and needs the lane strategy: a fault, never a value.
+// Warp-level instructions. With a warp as one vector they are shuffles and bit operations; under
+// the lane strategy every lane hands its value to Runtime::exchange and computes from the snapshot.
+// Rule: the member lanes that have not exited must be exactly the active ones; else the kernel's
+// lanes meet from different places and needs the lane strategy: a fault, never a value.
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/IntrinsicsX86.h>
 
@@ -25,10 +25,12 @@ void Lowering::check_member(const Inst& inst, const Operand& member) {
     mask = m.base;
   } else {
     // Every active lane must name the same members.
-    Value* first = b_.CreateIntrinsic(Intrinsic::cttz, {b_.getInt32Ty()}, {bits(lanes), b_.getFalse()});
+    Value* first =
+        b_.CreateIntrinsic(Intrinsic::cttz, {b_.getInt32Ty()}, {bits(lanes), b_.getFalse()});
     mask = b_.CreateExtractElement(vec(m), first);
   }
-  if (auto* c = dyn_cast<ConstantInt>(mask); c && c->isMinusOne() && !node_mask_ && !guard_mask_) return;
+  if (auto* c = dyn_cast<ConstantInt>(mask); c && c->isMinusOne() && !node_mask_ && !guard_mask_)
+    return;
   Value* live = live_full_ ? ConstantInt::getTrue(vec_type(int_type(1)))
                            : static_cast<Value*>(b_.CreateLoad(live_->getAllocatedType(), live_));
   // Members that exited count as present; lanes outside the mask must not be here.
@@ -65,7 +67,8 @@ Value* Lowering::permute(Value* v, Value* index) {
     Value* a = b_.CreateShuffleVector(x, lo);
     Value* c = b_.CreateShuffleVector(x, hi);
     auto half = [&](const std::vector<int>& part) {
-      return b_.CreateIntrinsic(Intrinsic::x86_avx512_vpermi2var_d_512, {}, {a, b_.CreateShuffleVector(index, part), c});
+      return b_.CreateIntrinsic(Intrinsic::x86_avx512_vpermi2var_d_512, {},
+                                {a, b_.CreateShuffleVector(index, part), c});
     };
     return b_.CreateBitCast(b_.CreateShuffleVector(half(lo), half(hi), both), t);
   }
@@ -87,7 +90,8 @@ void Lowering::lower_shfl(const Inst& inst) {
   const bool pair = dest.kind == Operand::Kind::pair;
   const Operand& d = pair ? dest.elems[0] : dest;
   if (inst.ops.size() > 4) check_member(inst, inst.ops[4]);
-  Val a = read(inst.ops[1], PType::b32), b = read(inst.ops[2], PType::u32), c = read(inst.ops[3], PType::u32);
+  Val a = read(inst.ops[1], PType::b32), b = read(inst.ops[2], PType::u32),
+      c = read(inst.ops[3], PType::u32);
   const Shape shape = transfer_of(inst);
   Value* value = vec(a);
   Value* lane = lane_ids();
@@ -138,14 +142,19 @@ void Lowering::lower_vote(const Inst& inst) {
     Value* none = b_.CreateICmpEQ(y, Constant::getNullValue(y->getType()));
     Value* every = b_.CreateICmpEQ(y, b_.CreateAnd(splat(here), member));
     if (inst.has(Tok::ballot)) return write(inst.ops[0], Val::vector(y), PType::b32);
-    Value* r = inst.has(Tok::any) ? b_.CreateNot(none) : inst.has(Tok::all) ? every : b_.CreateOr(none, every);
+    Value* r = inst.has(Tok::any)   ? b_.CreateNot(none)
+               : inst.has(Tok::all) ? every
+                                    : b_.CreateOr(none, every);
     return write(inst.ops[0], Val::vector(r), PType::pred);
   }
   if (inst.has(Tok::ballot)) return write(inst.ops[0], Val::scalar(yes), PType::b32);
   Value* r;
-  if (inst.has(Tok::any)) r = b_.CreateICmpNE(yes, b_.getInt32(0));
-  else if (inst.has(Tok::all)) r = b_.CreateICmpEQ(yes, here);
-  else r = b_.CreateOr(b_.CreateICmpEQ(yes, here), b_.CreateICmpEQ(yes, b_.getInt32(0)));
+  if (inst.has(Tok::any))
+    r = b_.CreateICmpNE(yes, b_.getInt32(0));
+  else if (inst.has(Tok::all))
+    r = b_.CreateICmpEQ(yes, here);
+  else
+    r = b_.CreateOr(b_.CreateICmpEQ(yes, here), b_.CreateICmpEQ(yes, b_.getInt32(0)));
   write(inst.ops[0], Val::scalar(r), PType::pred);
 }
 
@@ -171,7 +180,8 @@ void Lowering::lower_match(const Inst& inst) {
   }
   AllocaInst* result = entry_alloca(i32v, "match", true);
   for (uint32_t i = 0; i < width(); ++i) {
-    Value* same = b_.CreateAnd(b_.CreateICmpEQ(v, splat(b_.CreateExtractElement(v, uint64_t{i}))), lanes);
+    Value* same =
+        b_.CreateAnd(b_.CreateICmpEQ(v, splat(b_.CreateExtractElement(v, uint64_t{i}))), lanes);
     Value* at = b_.CreateInBoundsGEP(b_.getInt32Ty(), result, b_.getInt32(i));
     b_.CreateStore(bits(same), at);
   }
@@ -189,7 +199,9 @@ void Lowering::lower_redux(const Inst& inst) {
   const bool groups = !transfer_of(inst).uniform();
   auto reduce = [&](Intrinsic::ID id, uint64_t identity) {
     auto over = [&](Value* lanes) -> Value* {
-      Value* x = b_.CreateSelect(lanes, v, splat_const(b_.getInt32Ty(), static_cast<int64_t>(static_cast<int32_t>(identity))));
+      Value* x = b_.CreateSelect(
+          lanes, v,
+          splat_const(b_.getInt32Ty(), static_cast<int64_t>(static_cast<int32_t>(identity))));
       return b_.CreateIntrinsic(id, {x->getType()}, {x});
     };
     if (!groups) return write(inst.ops[0], Val::scalar(over(active())), t);
@@ -205,7 +217,8 @@ void Lowering::lower_redux(const Inst& inst) {
     b_.SetInsertPoint(loop);
     Value* rest = b_.CreateLoad(b_.getInt32Ty(), left);
     Value* lane = b_.CreateIntrinsic(Intrinsic::cttz, {b_.getInt32Ty()}, {rest, b_.getFalse()});
-    Value* group = b_.CreateAnd(load_lane(members, b_.getInt32Ty(), b_.CreateAnd(lane, 31)), bits(lanes));
+    Value* group =
+        b_.CreateAnd(load_lane(members, b_.getInt32Ty(), b_.CreateAnd(lane, 31)), bits(lanes));
     Value* mask = mask_of_bits(group);
     Value* old = b_.CreateLoad(result->getAllocatedType(), result);
     b_.CreateStore(b_.CreateSelect(mask, splat(over(mask)), old), result);
@@ -221,14 +234,20 @@ void Lowering::lower_redux(const Inst& inst) {
   if (inst.has(Tok::and_)) return reduce(Intrinsic::vector_reduce_and, 0xffffffff);
   if (inst.has(Tok::or_)) return reduce(Intrinsic::vector_reduce_or, 0);
   if (inst.has(Tok::xor_)) return reduce(Intrinsic::vector_reduce_xor, 0);
-  if (inst.has(Tok::min)) return sg ? reduce(Intrinsic::vector_reduce_smin, 0x7fffffff) : reduce(Intrinsic::vector_reduce_umin, 0xffffffff);
-  return sg ? reduce(Intrinsic::vector_reduce_smax, 0x80000000) : reduce(Intrinsic::vector_reduce_umax, 0);
+  if (inst.has(Tok::min))
+    return sg ? reduce(Intrinsic::vector_reduce_smin, 0x7fffffff)
+              : reduce(Intrinsic::vector_reduce_umin, 0xffffffff);
+  return sg ? reduce(Intrinsic::vector_reduce_smax, 0x80000000)
+            : reduce(Intrinsic::vector_reduce_umax, 0);
 }
 
 Value* Lowering::exchange(const Inst& inst, Value* member, Value* value) {
-  auto* ft = FunctionType::get(b_.getPtrTy(), {b_.getPtrTy(), b_.getPtrTy(), b_.getInt32Ty(), b_.getInt32Ty(), b_.getInt64Ty()}, false);
+  auto* ft = FunctionType::get(
+      b_.getPtrTy(),
+      {b_.getPtrTy(), b_.getPtrTy(), b_.getInt32Ty(), b_.getInt32Ty(), b_.getInt64Ty()}, false);
   return b_.CreateCall(ft, runtime(offsetof(Runtime, exchange)),
-                       {ctx_, warp_ctx_, member, b_.getInt32(static_cast<uint32_t>(inst.op)), b_.CreateZExt(value, b_.getInt64Ty())});
+                       {ctx_, warp_ctx_, member, b_.getInt32(static_cast<uint32_t>(inst.op)),
+                        b_.CreateZExt(value, b_.getInt64Ty())});
 }
 
 /// The same operations for one lane, from what Runtime::exchange gathered.
@@ -258,13 +277,19 @@ void Lowering::lower_warp_scalar(const Inst& inst) {
       Value* e = exchange(inst, member, a);
       Value* segment = b_.CreateAnd(b_.CreateLShr(cv, 8), 31);
       Value* min_lane = b_.CreateAnd(lane, segment);
-      Value* max_lane = b_.CreateOr(min_lane, b_.CreateAnd(b_.CreateAnd(cv, 31), b_.CreateNot(segment)));
+      Value* max_lane =
+          b_.CreateOr(min_lane, b_.CreateAnd(b_.CreateAnd(cv, 31), b_.CreateNot(segment)));
       Value* j;
-      if (inst.has(Tok::up)) j = b_.CreateSub(lane, bv);
-      else if (inst.has(Tok::down)) j = b_.CreateAdd(lane, bv);
-      else if (inst.has(Tok::bfly)) j = b_.CreateXor(lane, bv);
-      else j = b_.CreateOr(min_lane, b_.CreateAnd(bv, b_.CreateNot(segment)));
-      Value* inside = inst.has(Tok::up) ? b_.CreateICmpSGE(j, max_lane) : b_.CreateICmpSLE(j, max_lane);
+      if (inst.has(Tok::up))
+        j = b_.CreateSub(lane, bv);
+      else if (inst.has(Tok::down))
+        j = b_.CreateAdd(lane, bv);
+      else if (inst.has(Tok::bfly))
+        j = b_.CreateXor(lane, bv);
+      else
+        j = b_.CreateOr(min_lane, b_.CreateAnd(bv, b_.CreateNot(segment)));
+      Value* inside =
+          inst.has(Tok::up) ? b_.CreateICmpSGE(j, max_lane) : b_.CreateICmpSLE(j, max_lane);
       Value* source = b_.CreateAnd(b_.CreateSelect(inside, j, lane), 31);
       Value* r = b_.CreateTrunc(value_at(e, source), i32);
       write(pair ? dest.elems[0] : dest, Val::scalar(r), PType::b32);
@@ -272,7 +297,8 @@ void Lowering::lower_warp_scalar(const Inst& inst) {
       return;
     }
     case Op::vote: {
-      Value* e = exchange(inst, read(inst.ops[2], PType::u32).base, read(inst.ops[1], PType::pred).base);
+      Value* e =
+          exchange(inst, read(inst.ops[2], PType::u32).base, read(inst.ops[1], PType::pred).base);
       Value* here = present(e);
       Value* yes = b_.getInt32(0);
       for (uint32_t i = 0; i < 32; ++i) {
@@ -283,7 +309,9 @@ void Lowering::lower_warp_scalar(const Inst& inst) {
       if (inst.has(Tok::ballot)) return write(inst.ops[0], Val::scalar(yes), PType::b32);
       Value* none = b_.CreateICmpEQ(yes, b_.getInt32(0));
       Value* every = b_.CreateICmpEQ(yes, here);
-      Value* r = inst.has(Tok::any) ? b_.CreateNot(none) : inst.has(Tok::all) ? every : b_.CreateOr(none, every);
+      Value* r = inst.has(Tok::any)   ? b_.CreateNot(none)
+                 : inst.has(Tok::all) ? every
+                                      : b_.CreateOr(none, every);
       return write(inst.ops[0], Val::scalar(r), PType::pred);
     }
     case Op::match: {
@@ -299,13 +327,15 @@ void Lowering::lower_warp_scalar(const Inst& inst) {
       if (!inst.has(Tok::all)) return write(inst.ops[0], Val::scalar(same), PType::b32);
       const bool pair = inst.ops[0].kind == Operand::Kind::pair;
       Value* every = b_.CreateICmpEQ(same, here);
-      write(pair ? inst.ops[0].elems[0] : inst.ops[0], Val::scalar(b_.CreateSelect(every, here, b_.getInt32(0))), PType::b32);
+      write(pair ? inst.ops[0].elems[0] : inst.ops[0],
+            Val::scalar(b_.CreateSelect(every, here, b_.getInt32(0))), PType::b32);
       if (pair) write(inst.ops[0].elems[1], Val::scalar(every), PType::pred);
       return;
     }
     case Op::redux: {
       const PType t = inst.type();
-      if (ptx::is_float(t)) return fail(inst, "redux.sync of floating-point values is not supported");
+      if (ptx::is_float(t))
+        return fail(inst, "redux.sync of floating-point values is not supported");
       const bool sg = ptx::is_signed(t);
       Value* a = read(inst.ops[1], t).base;
       Value* e = exchange(inst, read(inst.ops[2], PType::u32).base, a);
@@ -315,14 +345,17 @@ void Lowering::lower_warp_scalar(const Inst& inst) {
       for (uint32_t i = 0; i < 32; ++i) {
         Value* v = b_.CreateTrunc(value_at(e, b_.getInt32(i)), i32);
         Value* in = b_.CreateICmpNE(b_.CreateAnd(here, 1u << i), b_.getInt32(0));
-        sum = b_.CreateSelect(in, inst.has(Tok::add) ? b_.CreateAdd(sum, v) : b_.CreateXor(sum, v), sum);
+        sum = b_.CreateSelect(in, inst.has(Tok::add) ? b_.CreateAdd(sum, v) : b_.CreateXor(sum, v),
+                              sum);
         Value* next = inst.has(Tok::and_)  ? b_.CreateAnd(r, v)
                       : inst.has(Tok::or_) ? b_.CreateOr(r, v)
-                      : inst.has(Tok::min) ? b_.CreateBinaryIntrinsic(sg ? Intrinsic::smin : Intrinsic::umin, r, v)
-                                           : b_.CreateBinaryIntrinsic(sg ? Intrinsic::smax : Intrinsic::umax, r, v);
+                      : inst.has(Tok::min)
+                          ? b_.CreateBinaryIntrinsic(sg ? Intrinsic::smin : Intrinsic::umin, r, v)
+                          : b_.CreateBinaryIntrinsic(sg ? Intrinsic::smax : Intrinsic::umax, r, v);
         r = b_.CreateSelect(in, next, r);
       }
-      return write(inst.ops[0], Val::scalar(inst.has(Tok::add) || inst.has(Tok::xor_) ? sum : r), t);
+      return write(inst.ops[0], Val::scalar(inst.has(Tok::add) || inst.has(Tok::xor_) ? sum : r),
+                   t);
     }
     default:
       return fail(inst, "instruction is not supported under the lane strategy");
@@ -336,7 +369,8 @@ void Lowering::lower_barrier(const Inst& inst) {
   auto lane_value = [&](const Operand& o) {
     Val v = read(o, PType::u32);
     if (v.uniform()) return v.base;
-    Value* first = b_.CreateIntrinsic(Intrinsic::cttz, {b_.getInt32Ty()}, {bits(active()), b_.getFalse()});
+    Value* first =
+        b_.CreateIntrinsic(Intrinsic::cttz, {b_.getInt32Ty()}, {bits(active()), b_.getFalse()});
     return static_cast<Value*>(b_.CreateExtractElement(vec(v), first));
   };
   Value* id = lane_value(inst.ops[i++]);
@@ -351,14 +385,20 @@ void Lowering::lower_barrier(const Inst& inst) {
     Value* m = scalar_mode() ? p.base : b_.CreateAnd(lanes, vec(p));
     yes = b_.CreateUnaryIntrinsic(Intrinsic::ctpop, bits(m));
   }
-  auto* ft = FunctionType::get(b_.getInt32Ty(), {b_.getPtrTy(), b_.getPtrTy(), b_.getInt32Ty(), b_.getInt32Ty(), b_.getInt32Ty(), b_.getInt32Ty(), b_.getInt32Ty()}, false);
+  auto* ft = FunctionType::get(b_.getInt32Ty(),
+                               {b_.getPtrTy(), b_.getPtrTy(), b_.getInt32Ty(), b_.getInt32Ty(),
+                                b_.getInt32Ty(), b_.getInt32Ty(), b_.getInt32Ty()},
+                               false);
   auto call = [&](Value* count) {
-    return b_.CreateCall(ft, runtime(offsetof(Runtime, barrier)), {ctx_, warp_ctx_, id, threads, arriving, b_.getInt32(arrive ? 1 : 0), count});
+    return b_.CreateCall(
+        ft, runtime(offsetof(Runtime, barrier)),
+        {ctx_, warp_ctx_, id, threads, arriving, b_.getInt32(arrive ? 1 : 0), count});
   };
   Value* sum = call(yes);
   if (!red) return;
   if (inst.has(Tok::popc)) return write(inst.ops[0], Val::scalar(sum), PType::u32);
-  if (inst.has(Tok::or_)) return write(inst.ops[0], Val::scalar(b_.CreateICmpNE(sum, b_.getInt32(0))), PType::pred);
+  if (inst.has(Tok::or_))
+    return write(inst.ops[0], Val::scalar(b_.CreateICmpNE(sum, b_.getInt32(0))), PType::pred);
   // and: nobody said no. The count of nays needs a second look at the same barrier.
   Value* no = b_.CreateSub(arriving, yes);
   Value* nays = call(no);
@@ -376,7 +416,8 @@ bool Lowering::lower_warp(const Inst& inst) {
   switch (inst.op) {
     case Op::shfl:
     case Op::vote:
-      if (!inst.has(Tok::sync)) return fail(inst, "warp operations without .sync are not supported"), true;
+      if (!inst.has(Tok::sync))
+        return fail(inst, "warp operations without .sync are not supported"), true;
       break;
     case Op::match:
     case Op::redux:
@@ -391,7 +432,8 @@ bool Lowering::lower_warp(const Inst& inst) {
       }
       break;
     case Op::elect: {
-      if (scalar_mode()) return fail(inst, "elect.sync is not supported under the lane strategy"), true;
+      if (scalar_mode())
+        return fail(inst, "elect.sync is not supported under the lane strategy"), true;
       check_member(inst, inst.ops.back());
       Value* here = b_.CreateAnd(splat(bits(active())), vec(read(inst.ops.back(), PType::u32)));
       Value* leader = b_.CreateIntrinsic(Intrinsic::cttz, {here->getType()}, {here, b_.getFalse()});
@@ -407,7 +449,8 @@ bool Lowering::lower_warp(const Inst& inst) {
     case Op::nanosleep: {
       Val n = read(inst.ops[0], PType::u32);
       Value* v = n.uniform() ? n.base : b_.CreateExtractElement(vec(n), uint64_t{0});
-      auto* ft = FunctionType::get(b_.getVoidTy(), {b_.getPtrTy(), b_.getPtrTy(), b_.getInt32Ty()}, false);
+      auto* ft =
+          FunctionType::get(b_.getVoidTy(), {b_.getPtrTy(), b_.getPtrTy(), b_.getInt32Ty()}, false);
       Value* self = warp_ctx_ ? warp_ctx_ : ConstantPointerNull::get(b_.getPtrTy());
       b_.CreateCall(ft, runtime(offsetof(Runtime, nanosleep)), {ctx_, self, v});
       return true;
@@ -439,11 +482,21 @@ bool Lowering::lower_warp(const Inst& inst) {
   }
   if (width() != 32) return fail(inst, "internal: warp operation in a narrow vector"), true;
   switch (inst.op) {
-    case Op::shfl: lower_shfl(inst); break;
-    case Op::vote: lower_vote(inst); break;
-    case Op::match: lower_match(inst); break;
-    case Op::redux: lower_redux(inst); break;
-    case Op::activemask: write(inst.ops[0], Val::scalar(bits(active())), PType::b32); break;
+    case Op::shfl:
+      lower_shfl(inst);
+      break;
+    case Op::vote:
+      lower_vote(inst);
+      break;
+    case Op::match:
+      lower_match(inst);
+      break;
+    case Op::redux:
+      lower_redux(inst);
+      break;
+    case Op::activemask:
+      write(inst.ops[0], Val::scalar(bits(active())), PType::b32);
+      break;
     default:
       check_member(inst, inst.ops[0]);
       compiler_barrier();

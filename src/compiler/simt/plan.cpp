@@ -102,7 +102,8 @@ class Planner {
     }
   }
 
-  /// Second destinations (shfl's predicate, setp's q, vector loads) take the plain form of the shape.
+  /// Second destinations (shfl's predicate, setp's q, vector loads) take the plain form of the
+  /// shape.
   Shape adapt(const Instruction& inst, Index d, const Shape& s) const {
     if (!s.shaped() || s.uniform()) {
       if (inst.op == Op::shfl && graph_.function->registers[d].type == Type::pred)

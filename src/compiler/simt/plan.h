@@ -15,11 +15,12 @@ namespace limen::simt {
 /// How one region's nodes run.
 struct RegionPlan {
   Region region;
-  Bits masked;                       ///< nodes with a mask of their own
-  std::vector<Bits> keep;            ///< by node: registers whose old value inactive lanes still need
-  std::vector<uint32_t> component;   ///< by node: masked component, no_node outside
-  std::vector<NodeId> component_end; ///< by component: where all lanes meet again; no_node = the end
-  std::vector<NodeId> next;          ///< by masked node: next in its component's chain; no_node = end
+  Bits masked;             ///< nodes with a mask of their own
+  std::vector<Bits> keep;  ///< by node: registers whose old value inactive lanes still need
+  std::vector<uint32_t> component;  ///< by node: masked component, no_node outside
+  std::vector<NodeId>
+      component_end;         ///< by component: where all lanes meet again; no_node = the end
+  std::vector<NodeId> next;  ///< by masked node: next in its component's chain; no_node = end
   bool masked_barrier = false;
 };
 
@@ -35,14 +36,14 @@ struct Plan {
 
 /// What a function needs of its callers' strategy, callees included.
 struct Traits {
-  bool warp_ops = false;       ///< shfl, vote, match, redux, ...: vectors must be whole warps
+  bool warp_ops = false;  ///< shfl, vote, match, redux, ...: vectors must be whole warps
   bool barriers = false;
-  bool odd_barriers = false;   ///< named, counted, arriving or unaligned in divergent flow
-  bool spins = false;          ///< waits in a loop for what another thread does
+  bool odd_barriers = false;  ///< named, counted, arriving or unaligned in divergent flow
+  bool spins = false;         ///< waits in a loop for what another thread does
   bool uniform_spins_only = true;
-  bool exits = false;          ///< `exit` inside a device function
+  bool exits = false;  ///< `exit` inside a device function
   bool float64 = false;
-  bool all_ftz = true;         ///< every f32 operation that can flush says .ftz
+  bool all_ftz = true;  ///< every f32 operation that can flush says .ftz
   bool any_ftz = false;
   std::string reason;
 };

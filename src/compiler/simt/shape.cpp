@@ -57,9 +57,11 @@ Shape add(const Shape& a, const Shape& b, int bits, bool subtract) {
   r.base_zeros = std::min(a.base_zeros, b.base_zeros);
   if (has_range(a) && has_range(b)) {
     if (subtract)
-      set_range(r, static_cast<__int128>(a.low) - b.high, static_cast<__int128>(a.high) - b.low, bits);
+      set_range(r, static_cast<__int128>(a.low) - b.high, static_cast<__int128>(a.high) - b.low,
+                bits);
     else
-      set_range(r, static_cast<__int128>(a.low) + b.low, static_cast<__int128>(a.high) + b.high, bits);
+      set_range(r, static_cast<__int128>(a.low) + b.low, static_cast<__int128>(a.high) + b.high,
+                bits);
   }
   return r;
 }
@@ -90,17 +92,22 @@ Shape multiply(const Shape& a, const Shape& b, int bits) {
   }
   int64_t c;
   const Shape* other = nullptr;
-  if (constant_value(b, c)) other = &a;
-  else if (constant_value(a, c)) other = &b;
-  else return Shape::make_varying();
+  if (constant_value(b, c))
+    other = &a;
+  else if (constant_value(a, c))
+    other = &b;
+  else
+    return Shape::make_varying();
   for (int64_t o : other->offsets)
-    r.offsets.push_back(wrap(static_cast<int64_t>(static_cast<uint64_t>(o) * static_cast<uint64_t>(c)), bits));
+    r.offsets.push_back(
+        wrap(static_cast<int64_t>(static_cast<uint64_t>(o) * static_cast<uint64_t>(c)), bits));
   normalize(r.offsets);
   r.guarded = other->guarded;
   return r;
 }
 
-/// Widening from `from` bits. Provable from the range; guarded where it is an index-like progression.
+/// Widening from `from` bits. Provable from the range; guarded where it is an index-like
+/// progression.
 Shape widen(const Shape& a, int from, int to, bool is_signed) {
   if (!a.shaped()) return Shape::make_varying();
   Shape r = a;
@@ -155,13 +162,15 @@ Shape shift_right(const Shape& a, const Shape& by, int bits, bool is_signed) {
     for (int64_t& o : r.offsets) o >>= k;
     normalize(r.offsets);
   }
-  r.base_zeros = a.base_zeros == 64 ? 64 : static_cast<uint8_t>(std::max<int64_t>(0, a.base_zeros - k));
+  r.base_zeros =
+      a.base_zeros == 64 ? 64 : static_cast<uint8_t>(std::max<int64_t>(0, a.base_zeros - k));
   if (has_range(a) && (is_signed || a.low >= 0)) {
     r.low = a.low >> k;
     r.high = a.high >> k;
   } else {
     r.low = INT64_MIN, r.high = INT64_MAX;
-    if (!is_signed && k > 0) r.low = 0, r.high = static_cast<int64_t>(~uint64_t{0} >> (64 - bits + k));
+    if (!is_signed && k > 0)
+      r.low = 0, r.high = static_cast<int64_t>(~uint64_t{0} >> (64 - bits + k));
   }
   return r;
 }
@@ -188,8 +197,10 @@ Shape bitwise(Op op, const Shape& a, const Shape& b, int bits) {
   if (op == Op::and_) {
     if (m >= 0) r.low = 0, r.high = m;
     if (n == 0) r.base_zeros = std::max(r.base_zeros, zeros_of(m));
-    if (m >= 0 && static_cast<uint64_t>(m) <= low_bits) r.base_zeros = 64;
-    else r.base_zeros = std::max(r.base_zeros, zeros_of(m & ~static_cast<int64_t>(low_bits)));
+    if (m >= 0 && static_cast<uint64_t>(m) <= low_bits)
+      r.base_zeros = 64;
+    else
+      r.base_zeros = std::max(r.base_zeros, zeros_of(m & ~static_cast<int64_t>(low_bits)));
   } else if (n != 0) {
     r.base_zeros = s->base_zeros;
     if (has_range(*s) && s->low >= 0 && m >= 0) {
@@ -208,7 +219,8 @@ bool compare_is_uniform(const Instruction& inst, const Shape& a, const Shape& b)
   int64_t bound;
   if (!constant_value(b, bound) || !disjoint(a) || a.base_zeros == 0 || !has_range(a)) return false;
   if (a.low < 0 || bound < 0) return false;
-  if (inst.has(Tok::gt) || inst.has(Tok::le) || inst.has(Tok::hi) || inst.has(Tok::ls)) ++bound;
+  if (inst.has(Tok::gt) || inst.has(Tok::le) || inst.has(Tok::hi) || inst.has(Tok::ls))
+    ++bound;
   else if (!(inst.has(Tok::lt) || inst.has(Tok::ge) || inst.has(Tok::lo) || inst.has(Tok::hs)))
     return false;
   return zeros_of(bound) >= std::min<uint8_t>(a.base_zeros, 63);
@@ -393,7 +405,8 @@ struct Eval {
   Shape uniform_if_all(size_t from) const {
     for (size_t i = from; i < inst.ops.size(); ++i) {
       Shape s = op(i);
-      if (!s.uniform() || s.guarded) return s.kind == Shape::Kind::undef ? s : Shape::make_varying();
+      if (!s.uniform() || s.guarded)
+        return s.kind == Shape::Kind::undef ? s : Shape::make_varying();
     }
     return Shape::make_uniform();
   }
@@ -462,11 +475,12 @@ struct Eval {
     if (inst.has(Tok::local)) return Shape::make_varying();
     const Operand& a = inst.ops[1];
     Shape s = Shape::make_uniform();
-    if (a.symbol_kind == Operand::SymbolKind::none && a.index != ptx::no_index) s = regs[a.index];
+    if (a.symbol_kind == Operand::SymbolKind::none && a.index != ptx::no_index)
+      s = regs[a.index];
     else if (a.symbol_kind == Operand::SymbolKind::local_variable &&
              function.locals[a.index].space == ptx::Space::local)
       return Shape::make_varying();
-    return s.uniform() && !s.guarded ? Shape::make_uniform()
+    return s.uniform() && !s.guarded      ? Shape::make_uniform()
            : s.kind == Shape::Kind::undef ? s
                                           : Shape::make_varying();
   }
@@ -562,7 +576,9 @@ Shape transfer(const Instruction& inst, const std::vector<Shape>& regs, const La
       Shape k = e.op(2, 32);
       int64_t c;
       if (!constant_value(k, c) || c < 0 || c >= bits) return all_uniform(e.op(1, bits), k);
-      return multiply(e.op(1, bits), Shape::make_constant(wrap(static_cast<int64_t>(uint64_t{1} << c), bits)), bits);
+      return multiply(e.op(1, bits),
+                      Shape::make_constant(wrap(static_cast<int64_t>(uint64_t{1} << c), bits)),
+                      bits);
     }
     case Op::shr:
       return shift_right(e.op(1, bits), e.op(2, 32), bits, ptx::is_signed(t));

@@ -1,6 +1,6 @@
 // What is known of a register over the lanes of a warp: scalar base + compile-time lane offsets, or
-// varying. Uniform is the case of zero offsets. A shape holds for the lanes that are active where the
-// register is read. See docs/design/simt.md, "Shapes".
+// varying. Uniform is the case of zero offsets. A shape holds for the lanes that are active where
+// the register is read. See docs/design/simt.md, "Shapes".
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -38,8 +38,8 @@ struct LaunchShape {
   uint32_t width = 32;
   uint32_t block[3] = {0, 0, 0};  ///< 0: unknown
   bool small_grid = false;
-  bool scalar = false;            ///< width 1: everything is uniform
-  uint32_t frame_bytes = 0;       ///< .local frame of the function, per lane
+  bool scalar = false;       ///< width 1: everything is uniform
+  uint32_t frame_bytes = 0;  ///< .local frame of the function, per lane
   bool block_known() const { return block[0] != 0; }
   uint32_t threads() const { return block[0] * block[1] * block[2]; }
 };

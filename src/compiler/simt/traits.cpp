@@ -74,7 +74,8 @@ class SpinFinder {
       bool leaves = node.leave == Leave::cond_ret;
       // Back edges count: two loops may share one header (a retry inside a counted loop).
       for (NodeId s : region.succ[n]) leaves |= !loop.nodes.has(s) || s == loop.header;
-      if (const Instruction* last = graph_.last(node); leaves && last && last->guard != ptx::no_index)
+      if (const Instruction* last = graph_.last(node);
+          leaves && last && last->guard != ptx::no_index)
         want.add(last->guard);
     });
     std::vector<Index> uses, defs;
@@ -199,8 +200,10 @@ void read_float_traits(const Instruction& inst, Traits& t) {
   for (uint8_t i = 0; i < inst.type_count; ++i) {
     if (inst.types[i] == Type::f64) t.float64 = true;
     if (inst.types[i] == Type::f32) {
-      if (inst.has(Tok::ftz)) t.any_ftz = true;
-      else t.all_ftz = false;
+      if (inst.has(Tok::ftz))
+        t.any_ftz = true;
+      else
+        t.all_ftz = false;
     }
     if (inst.types[i] == Type::f16 || inst.types[i] == Type::bf16) t.all_ftz = false;
   }

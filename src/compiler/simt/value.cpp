@@ -12,8 +12,8 @@ using kernel::BlockContext;
 using kernel::LaunchContext;
 using ptx::Index;
 using ptx::Operand;
-using ptx::SReg;
 using ptx::Space;
+using ptx::SReg;
 
 llvm::Type* Lowering::int_type(uint32_t n) const { return IntegerType::get(llvm_, n); }
 
@@ -68,13 +68,16 @@ Val Lowering::fit(const Val& v, llvm::Type* to) {
   Val i = cast(v, from_int);
   Val r;
   if (tb > fb) {
-    if (i.uniform()) r = Val::scalar(b_.CreateZExt(i.base, to_int));
-    else r = Val::vector(b_.CreateZExt(vec(i), vec_type(to_int)));
+    if (i.uniform())
+      r = Val::scalar(b_.CreateZExt(i.base, to_int));
+    else
+      r = Val::vector(b_.CreateZExt(vec(i), vec_type(to_int)));
   } else if (i.shaped()) {
     r = i;
     r.base = b_.CreateTrunc(i.base, to_int);
     r.correction = r.exact = nullptr;
-    for (int64_t& o : r.offsets) o = static_cast<int64_t>(static_cast<uint64_t>(o) << (64 - tb)) >> (64 - tb);
+    for (int64_t& o : r.offsets)
+      o = static_cast<int64_t>(static_cast<uint64_t>(o) << (64 - tb)) >> (64 - tb);
     if (i.correction && tb > 32) r = Val::vector(b_.CreateTrunc(vec(i), vec_type(to_int)));
   } else {
     r = Val::vector(b_.CreateTrunc(i.vec, vec_type(to_int)));
@@ -114,7 +117,8 @@ Val Lowering::read_reg(Index r) {
   if (shape.uniform() && shape.low == shape.high && s.value->getAllocatedType()->isIntegerTy() &&
       !s.value->getAllocatedType()->isIntegerTy(1)) {
     // The analysis used the constant; the rules of lower_integer.cpp need to see it too.
-    return Val::scalar(ConstantInt::get(s.value->getAllocatedType(), static_cast<uint64_t>(shape.low), true));
+    return Val::scalar(
+        ConstantInt::get(s.value->getAllocatedType(), static_cast<uint64_t>(shape.low), true));
   }
   Value* v = b_.CreateLoad(s.value->getAllocatedType(), s.value);
   if (shape.varying()) return Val::vector(v);
@@ -129,11 +133,16 @@ Val Lowering::read_reg(Index r) {
 
 Val Lowering::read_int(const Operand& o, uint32_t n) {
   switch (n) {
-    case 1: return read(o, ptx::Type::pred);
-    case 8: return read(o, ptx::Type::b8);
-    case 16: return read(o, ptx::Type::b16);
-    case 32: return read(o, ptx::Type::b32);
-    default: return read(o, ptx::Type::b64);
+    case 1:
+      return read(o, ptx::Type::pred);
+    case 8:
+      return read(o, ptx::Type::b8);
+    case 16:
+      return read(o, ptx::Type::b16);
+    case 32:
+      return read(o, ptx::Type::b32);
+    default:
+      return read(o, ptx::Type::b64);
   }
 }
 
@@ -143,8 +152,10 @@ Val Lowering::read(const Operand& o, ptx::Type t) {
     case Operand::Kind::reg: {
       Val v = read_reg(o.index);
       if (o.negated) {
-        if (v.uniform()) v.base = b_.CreateNot(v.base);
-        else v = Val::vector(b_.CreateNot(vec(v)));
+        if (v.uniform())
+          v.base = b_.CreateNot(v.base);
+        else
+          v = Val::vector(b_.CreateNot(vec(v)));
       }
       return fit(v, want);
     }
@@ -173,7 +184,8 @@ Val Lowering::read(const Operand& o, ptx::Type t) {
         return Val::scalar(ConstantFP::get(want, static_cast<double>(o.bits)));
       }
       return Val::scalar(ConstantInt::get(
-          llvm_, APInt(64, static_cast<uint64_t>(o.bits)).sextOrTrunc(want->getPrimitiveSizeInBits())));
+          llvm_,
+          APInt(64, static_cast<uint64_t>(o.bits)).sextOrTrunc(want->getPrimitiveSizeInBits())));
     }
     case Operand::Kind::sreg:
       return fit(read_sreg(o.sreg, o.component), want);
@@ -213,7 +225,8 @@ void Lowering::write_reg(Index r, const Val& value) {
       if (s.correction) {
         Value* c = v.correction ? v.correction : Constant::getNullValue(vec_type(int_type(64)));
         Value* e = v.exact ? v.exact : b_.getTrue();
-        b_.CreateStore(b_.CreateSelect(g, c, b_.CreateLoad(c->getType(), s.correction)), s.correction);
+        b_.CreateStore(b_.CreateSelect(g, c, b_.CreateLoad(c->getType(), s.correction)),
+                       s.correction);
         b_.CreateStore(b_.CreateSelect(g, e, b_.CreateLoad(e->getType(), s.exact)), s.exact);
       }
       b_.CreateStore(base, s.value);
@@ -265,7 +278,8 @@ Value* Lowering::bits(Value* mask) {
 /// logic of <8 x i1> values that come out of integer bitcasts (xor of two, and not of one of them).
 Value* Lowering::mask_of_bits(Value* i32) {
   Offsets o;
-  for (uint32_t i = 0; i < width(); ++i) o.push_back(static_cast<int64_t>(static_cast<int32_t>(1u << i)));
+  for (uint32_t i = 0; i < width(); ++i)
+    o.push_back(static_cast<int64_t>(static_cast<int32_t>(1u << i)));
   Value* bit = b_.CreateAnd(splat(i32), offsets_vector(o, b_.getInt32Ty()));
   return b_.CreateICmpNE(bit, Constant::getNullValue(bit->getType()));
 }
@@ -316,18 +330,20 @@ Value* Lowering::launch_field(size_t offset, llvm::Type* t) {
 
 Value* Lowering::runtime(size_t offset) {
   Value* rt = launch_field(offsetof(LaunchContext, runtime), b_.getPtrTy());
-  return invariant(b_.CreateLoad(b_.getPtrTy(),
-                                 b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), rt, offset)));
+  return invariant(
+      b_.CreateLoad(b_.getPtrTy(), b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), rt, offset)));
 }
 
 Value* Lowering::warp_index() { return warp_; }
 
 Value* Lowering::thread_linear_base() {
   if (scalar_mode()) {
-    Value* w = b_.CreateLoad(b_.getInt32Ty(), b_.CreateConstInBoundsGEP1_64(
-                                                  b_.getInt8Ty(), warp_ctx_, offsetof(kernel::WarpContext, warp)));
-    Value* l = b_.CreateLoad(b_.getInt32Ty(), b_.CreateConstInBoundsGEP1_64(
-                                                  b_.getInt8Ty(), warp_ctx_, offsetof(kernel::WarpContext, lane)));
+    Value* w = b_.CreateLoad(b_.getInt32Ty(),
+                             b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), warp_ctx_,
+                                                           offsetof(kernel::WarpContext, warp)));
+    Value* l = b_.CreateLoad(b_.getInt32Ty(),
+                             b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), warp_ctx_,
+                                                           offsetof(kernel::WarpContext, lane)));
     return b_.CreateAdd(b_.CreateShl(w, 5), l);
   }
   return b_.CreateMul(warp_, b_.getInt32(width()));
@@ -356,7 +372,8 @@ Val Lowering::read_sreg(SReg s, uint8_t c) {
         Value* base = thread_linear_base();
         const uint32_t* bd = unit_.launch.block;
         // The base is lane 0's value less lane 0's offset, which is 0 for every tid shape.
-        if (c == 0) v.base = bd[1] * bd[2] == 1 ? base : b_.CreateURem(base, b_.getInt32(bd[0]));
+        if (c == 0)
+          v.base = bd[1] * bd[2] == 1 ? base : b_.CreateURem(base, b_.getInt32(bd[0]));
         else if (c == 1) {
           v.base = b_.CreateUDiv(base, b_.getInt32(bd[0]));
           if (bd[2] != 1) v.base = b_.CreateURem(v.base, b_.getInt32(bd[1]));
@@ -368,7 +385,8 @@ Val Lowering::read_sreg(SReg s, uint8_t c) {
       }
       Value* l = linear();
       if (c == 0) return wrap(b_.CreateURem(l, spread(block_dim(0))));
-      if (c == 1) return wrap(b_.CreateURem(b_.CreateUDiv(l, spread(block_dim(0))), spread(block_dim(1))));
+      if (c == 1)
+        return wrap(b_.CreateURem(b_.CreateUDiv(l, spread(block_dim(0))), spread(block_dim(1))));
       return wrap(b_.CreateUDiv(l, spread(b_.CreateMul(block_dim(0), block_dim(1)))));
     }
     case SReg::ntid:
@@ -519,20 +537,20 @@ void Lowering::store_lane(Value* array, llvm::Type* element, Value* lane, Value*
 }
 
 void Lowering::fault(kernel::Fault kind, uint32_t line, Value* lanes, Value* address) {
-  auto* ft = FunctionType::get(
-      b_.getVoidTy(),
-      {b_.getPtrTy(), b_.getInt32Ty(), b_.getInt32Ty(), b_.getInt32Ty(), b_.getInt32Ty(), b_.getInt64Ty()},
-      false);
+  auto* ft = FunctionType::get(b_.getVoidTy(),
+                               {b_.getPtrTy(), b_.getInt32Ty(), b_.getInt32Ty(), b_.getInt32Ty(),
+                                b_.getInt32Ty(), b_.getInt64Ty()},
+                               false);
   Value* linear = thread_linear_base();
   if (!scalar_mode()) {
-    Value* first = b_.CreateIntrinsic(Intrinsic::cttz, {b_.getInt32Ty()}, {bits(lanes), b_.getFalse()});
+    Value* first =
+        b_.CreateIntrinsic(Intrinsic::cttz, {b_.getInt32Ty()}, {bits(lanes), b_.getFalse()});
     linear = b_.CreateAdd(linear, first);
   }
-  CallInst* call = b_.CreateCall(
-      ft, runtime(offsetof(kernel::Runtime, fault)),
-      {ctx_, b_.getInt32(static_cast<uint32_t>(kind)), b_.CreateLShr(linear, 5),
-       b_.CreateAnd(linear, b_.getInt32(31)), b_.getInt32(line),
-       address ? address : b_.getInt64(0)});
+  CallInst* call = b_.CreateCall(ft, runtime(offsetof(kernel::Runtime, fault)),
+                                 {ctx_, b_.getInt32(static_cast<uint32_t>(kind)),
+                                  b_.CreateLShr(linear, 5), b_.CreateAnd(linear, b_.getInt32(31)),
+                                  b_.getInt32(line), address ? address : b_.getInt64(0)});
   call->addFnAttr(Attribute::NoReturn);
   call->addFnAttr(Attribute::Cold);
   b_.CreateUnreachable();
@@ -544,12 +562,13 @@ void Lowering::fault_if(Value* lanes_bad, kernel::Fault kind, uint32_t line, Val
   BasicBlock* yes = BasicBlock::Create(llvm_, "fault", out_);
   BasicBlock* after = BasicBlock::Create(llvm_, "no.fault", out_);
   MDNode* weights = MDNode::get(
-      llvm_, {MDString::get(llvm_, "branch_weights"),
-              ConstantAsMetadata::get(b_.getInt32(1)), ConstantAsMetadata::get(b_.getInt32(1000000))});
+      llvm_, {MDString::get(llvm_, "branch_weights"), ConstantAsMetadata::get(b_.getInt32(1)),
+              ConstantAsMetadata::get(b_.getInt32(1000000))});
   b_.CreateCondBr(bad, yes, after, weights);
   b_.SetInsertPoint(yes);
   if (address && address->getType()->isVectorTy()) {
-    Value* first = b_.CreateIntrinsic(Intrinsic::cttz, {b_.getInt32Ty()}, {bits(lanes_bad), b_.getFalse()});
+    Value* first =
+        b_.CreateIntrinsic(Intrinsic::cttz, {b_.getInt32Ty()}, {bits(lanes_bad), b_.getFalse()});
     address = b_.CreateExtractElement(address, first);
   }
   fault(kind, line, lanes_bad, address);

@@ -1,5 +1,6 @@
-// Random PTX for the differential test. See runner.h. Values only flow through registers, own memory
-// slots and, behind barriers or in shuffles, neighbours': no data races, no undefined behaviour.
+// Random PTX for the differential test. See runner.h. Values only flow through registers, own
+// memory slots and, behind barriers or in shuffles, neighbours': no data races, no undefined
+// behaviour.
 #include <fmt/format.h>
 
 #include <random>
@@ -14,12 +15,17 @@ constexpr int registers = 10, wides = 4, predicates = 4;
 
 class Writer {
  public:
-  Writer(uint64_t seed, bool barriers, bool warp_ops) : random_(seed), barriers_(barriers), warp_ops_(warp_ops) {}
+  Writer(uint64_t seed, bool barriers, bool warp_ops)
+      : random_(seed), barriers_(barriers), warp_ops_(warp_ops) {}
 
   std::string program() {
-    text_ = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 pin, .param .u64 pout, .param .u32 pn)\n{\n";
-    text_ += fmt::format(".reg .b32 %r<{}>;\n.reg .b64 %d<{}>;\n.reg .pred %p<{}>;\n.reg .b32 %t<8>;\n.reg .b64 %a<8>;\n.reg .b32 %c<16>;\n.reg .pred %q<8>;\n",
-                         registers, wides, predicates);
+    text_ =
+        ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 pin, .param "
+        ".u64 pout, .param .u32 pn)\n{\n";
+    text_ += fmt::format(
+        ".reg .b32 %r<{}>;\n.reg .b64 %d<{}>;\n.reg .pred %p<{}>;\n.reg .b32 %t<8>;\n.reg .b64 "
+        "%a<8>;\n.reg .b32 %c<16>;\n.reg .pred %q<8>;\n",
+        registers, wides, predicates);
     text_ += ".shared .align 4 .b8 sm[4096];\n";
     line("ld.param.u64 %a0, [pin]");
     line("ld.param.u64 %a1, [pout]");
@@ -33,14 +39,16 @@ class Writer {
     line("mul.lo.u32 %t6, %t1, %t5");
     line("mad.lo.u32 %t4, %t2, %t6, %t4");  // global thread
     line("mul.wide.u32 %a2, %t4, 4");
-    line("add.s64 %a3, %a0, %a2");          // in[thread]
+    line("add.s64 %a3, %a0, %a2");  // in[thread]
     line("mul.wide.u32 %a4, %t4, 64");
-    line("add.s64 %a4, %a1, %a4");          // out[thread * 16]
+    line("add.s64 %a4, %a1, %a4");  // out[thread * 16]
     for (int i = 0; i < registers; ++i) line(fmt::format("mov.u32 %r{}, {}", i, start(i)));
     line("ld.global.u32 %r1, [%a3]");
     for (int i = 0; i < wides; ++i) line(fmt::format("cvt.u64.u32 %d{}, %r{}", i, i));
-    for (int i = 0; i < predicates; ++i) line(fmt::format("setp.lt.u32 %p{}, %r1, {}", i, 1u << (30 + i % 2)));
-    if (pick(4) == 0) early_exit();
+    for (int i = 0; i < predicates; ++i)
+      line(fmt::format("setp.lt.u32 %p{}, %r1, {}", i, 1u << (30 + i % 2)));
+    // A shuffle from a lane that has exited is undefined: no exits where lanes look at each other.
+    if (pick(4) == 0 && !warp_ops_) early_exit();
     statements(3 + pick(5), 0, true);
     for (int i = 0; i < registers; ++i) line(fmt::format("st.global.u32 [%a4+{}], %r{}", 4 * i, i));
     for (int i = 0; i < 2; ++i) line(fmt::format("st.global.u64 [%a4+{}], %d{}", 40 + 8 * i, i));
@@ -55,12 +63,18 @@ class Writer {
   void label(int l) { text_ += fmt::format("L{}:\n", l); }
   std::string start(int i) {
     switch (i) {
-      case 0: return "%t4";
-      case 2: return "%t0";
-      case 3: return "%ctaid.x";
-      case 4: return "%t3";
-      case 5: return "%laneid";
-      default: return std::to_string(pick(1000));
+      case 0:
+        return "%t4";
+      case 2:
+        return "%t0";
+      case 3:
+        return "%ctaid.x";
+      case 4:
+        return "%t3";
+      case 5:
+        return "%laneid";
+      default:
+        return std::to_string(pick(1000));
     }
   }
   std::string reg() { return fmt::format("%r{}", pick(registers)); }
@@ -68,12 +82,18 @@ class Writer {
   std::string pred() { return fmt::format("%p{}", pick(predicates)); }
   std::string value() {
     switch (pick(4)) {
-      case 0: return std::to_string(static_cast<int>(pick(64)) - 16);
-      case 1: return pick(3) ? std::to_string(1 << pick(8)) : std::to_string(static_cast<int32_t>(random_()));
-      default: return reg();
+      case 0:
+        return std::to_string(static_cast<int>(pick(64)) - 16);
+      case 1:
+        return pick(3) ? std::to_string(1 << pick(8))
+                       : std::to_string(static_cast<int32_t>(random_()));
+      default:
+        return reg();
     }
   }
-  std::string guard() { return pick(6) == 0 ? fmt::format("@{}{} ", pick(2) ? "!" : "", pred()) : ""; }
+  std::string guard() {
+    return pick(6) == 0 ? fmt::format("@{}{} ", pick(2) ? "!" : "", pred()) : "";
+  }
 
   void early_exit() {
     line(fmt::format("setp.ge.u32 %q0, %t4, %r{}", 6));
@@ -81,36 +101,55 @@ class Writer {
   }
 
   void simple() {
-    const char* two[] = {"add.s32", "sub.s32", "mul.lo.s32", "and.b32", "or.b32", "xor.b32", "min.s32", "max.u32", "min.u32", "div.u32", "rem.s32", "div.s32"};
-    const char* compares[] = {"eq.s32", "ne.s32", "lt.s32", "le.s32", "gt.s32", "ge.s32", "lt.u32", "le.u32", "gt.u32", "ge.u32"};
+    const char* two[] = {"add.s32", "sub.s32", "mul.lo.s32", "and.b32", "or.b32",  "xor.b32",
+                         "min.s32", "max.u32", "min.u32",    "div.u32", "rem.s32", "div.s32"};
+    const char* compares[] = {"eq.s32", "ne.s32", "lt.s32", "le.s32", "gt.s32",
+                              "ge.s32", "lt.u32", "le.u32", "gt.u32", "ge.u32"};
     switch (pick(16)) {
       case 0:
       case 1:
       case 2:
       case 3:
-        return line(guard() + fmt::format("{} {}, {}, {}", two[pick(pick(3) ? 6 : 12)], reg(), reg(), value()));
+        return line(guard() + fmt::format("{} {}, {}, {}", two[pick(pick(3) ? 6 : 12)], reg(),
+                                          reg(), value()));
       case 4:
-        return line(guard() + fmt::format("mov.u32 {}, {}", reg(), pick(2) ? value() : fmt::format("%t{}", pick(5))));
+        return line(guard() + fmt::format("mov.u32 {}, {}", reg(),
+                                          pick(2) ? value() : fmt::format("%t{}", pick(5))));
       case 5:
-        return line(guard() + fmt::format("{} {}, {}, {}", pick(2) ? "shl.b32" : pick(2) ? "shr.u32" : "shr.s32", reg(), reg(), pick(4) ? std::to_string(pick(34)) : reg()));
+        return line(guard() + fmt::format("{} {}, {}, {}",
+                                          pick(2)   ? "shl.b32"
+                                          : pick(2) ? "shr.u32"
+                                                    : "shr.s32",
+                                          reg(), reg(),
+                                          pick(4) ? std::to_string(pick(34)) : reg()));
       case 6:
-        return line(guard() + fmt::format("setp.{} {}, {}, {}", compares[pick(10)], pred(), reg(), value()));
+        return line(guard() +
+                    fmt::format("setp.{} {}, {}, {}", compares[pick(10)], pred(), reg(), value()));
       case 7:
-        return line(guard() + fmt::format("selp.b32 {}, {}, {}, {}", reg(), value(), reg(), pred()));
+        return line(guard() +
+                    fmt::format("selp.b32 {}, {}, {}, {}", reg(), value(), reg(), pred()));
       case 8:
-        return line(guard() + fmt::format("mad.lo.s32 {}, {}, {}, {}", reg(), reg(), value(), reg()));
+        return line(guard() +
+                    fmt::format("mad.lo.s32 {}, {}, {}, {}", reg(), reg(), value(), reg()));
       case 9:
-        return line(guard() + fmt::format("mul.wide.{} {}, {}, {}", pick(2) ? "s32" : "u32", wide(), reg(), std::to_string(1 << pick(5))));
+        return line(guard() + fmt::format("mul.wide.{} {}, {}, {}", pick(2) ? "s32" : "u32", wide(),
+                                          reg(), std::to_string(1 << pick(5))));
       case 10:
-        return line(guard() + fmt::format("cvt.{} {}, {}", pick(2) ? "s64.s32" : "u64.u32", wide(), reg()));
+        return line(guard() +
+                    fmt::format("cvt.{} {}, {}", pick(2) ? "s64.s32" : "u64.u32", wide(), reg()));
       case 11:
-        return line(guard() + fmt::format("{} {}, {}, {}", pick(2) ? "add.s64" : "sub.s64", wide(), wide(), pick(2) ? wide() : std::to_string(pick(99))));
+        return line(guard() + fmt::format("{} {}, {}, {}", pick(2) ? "add.s64" : "sub.s64", wide(),
+                                          wide(), pick(2) ? wide() : std::to_string(pick(99))));
       case 12:
         return line(guard() + fmt::format("cvt.u32.u64 {}, {}", reg(), wide()));
       case 13:
         return load();
       case 14:
-        return line(guard() + fmt::format("{} {}, {}, {}", pick(2) ? "xor.pred" : pick(2) ? "and.pred" : "or.pred", pred(), pred(), pred()));
+        return line(guard() + fmt::format("{} {}, {}, {}",
+                                          pick(2)   ? "xor.pred"
+                                          : pick(2) ? "and.pred"
+                                                    : "or.pred",
+                                          pred(), pred(), pred()));
       default:
         return store();
     }
@@ -130,7 +169,8 @@ class Writer {
         line(fmt::format("add.s32 %c0, %t4, {}", pick(64)));
         line("mul.wide.s32 %a5, %c0, 4");
         break;
-      default:  // 32-bit progression that may wrap below: unsigned, guarded widening, legal after the mask
+      default:  // 32-bit progression that may wrap below: unsigned, guarded widening, legal after
+                // the mask
         line(fmt::format("add.s32 %c0, %t0, {}", static_cast<int>(pick(40)) - 40));
         line("max.s32 %c0, %c0, 0");
         line("mul.wide.u32 %a5, %c0, 4");
@@ -148,9 +188,11 @@ class Writer {
     const char* modes[] = {"up", "down", "bfly", "idx"};
     const char* clamps[] = {"31", "0", "31", "31"};
     uint32_t m = pick(4);
-    line(fmt::format("shfl.sync.{}.b32 {}|{}, {}, {}, {}, -1", modes[m], reg(), pred(), reg(), pick(2) ? std::to_string(pick(32)) : reg(), m == 0 ? clamps[1] : clamps[0]));
+    line(fmt::format("shfl.sync.{}.b32 {}|{}, {}, {}, {}, -1", modes[m], reg(), pred(), reg(),
+                     pick(2) ? std::to_string(pick(32)) : reg(), m == 0 ? clamps[1] : clamps[0]));
     if (pick(2)) line(fmt::format("vote.sync.ballot.b32 {}, {}, -1", reg(), pred()));
-    if (pick(4) == 0) line(fmt::format("vote.sync.{}.pred {}, {}, -1", pick(2) ? "any" : "all", pred(), pred()));
+    if (pick(4) == 0)
+      line(fmt::format("vote.sync.{}.pred {}, {}, -1", pick(2) ? "any" : "all", pred(), pred()));
   }
 
   void barrier() {
@@ -203,7 +245,8 @@ class Writer {
     const int head = next_++, end = next_++, latch = next_++;
     const std::string c = fmt::format("%c{}", 8 + depth);
     const bool same = pick(2);
-    line(same ? fmt::format("mov.u32 {}, {}", c, 1 + pick(5)) : fmt::format("and.b32 {}, {}, 7", c, reg()));
+    line(same ? fmt::format("mov.u32 {}, {}", c, 1 + pick(5))
+              : fmt::format("and.b32 {}, {}, 7", c, reg()));
     label(head);
     line(fmt::format("setp.le.s32 %q{}, {}, 0", 1 + depth, c));
     line(fmt::format("@%q{} bra L{}", 1 + depth, end));
@@ -220,9 +263,13 @@ class Writer {
   void leave() {
     auto [end, latch] = breaks_[pick(static_cast<uint32_t>(breaks_.size()))];
     switch (pick(5)) {
-      case 0: return line(fmt::format("@{} bra L{}", pred(), breaks_.back().second));
-      case 1: return barriers_ || warp_ops_ ? line(fmt::format("@{} bra L{}", pred(), end)) : line(fmt::format("@{} ret", pred()));
-      default: return line(fmt::format("@{} bra L{}", pred(), end));
+      case 0:
+        return line(fmt::format("@{} bra L{}", pred(), breaks_.back().second));
+      case 1:
+        return barriers_ || warp_ops_ ? line(fmt::format("@{} bra L{}", pred(), end))
+                                      : line(fmt::format("@{} ret", pred()));
+      default:
+        return line(fmt::format("@{} bra L{}", pred(), end));
     }
     (void)latch;
   }
@@ -236,6 +283,8 @@ class Writer {
 
 }  // namespace
 
-std::string random_program(uint64_t seed, bool barriers, bool warp_ops) { return Writer(seed, barriers, warp_ops).program(); }
+std::string random_program(uint64_t seed, bool barriers, bool warp_ops) {
+  return Writer(seed, barriers, warp_ops).program();
+}
 
 }  // namespace limen::test

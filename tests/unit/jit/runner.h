@@ -13,9 +13,9 @@ namespace limen::test {
 
 struct Outcome {
   bool ran = false;
-  std::string error;                ///< compile error or fault message
+  std::string error;  ///< compile error or fault message
   kernel::KernelMeta meta{};
-  std::vector<uint32_t> out;        ///< the output buffer afterwards
+  std::vector<uint32_t> out;  ///< the output buffer afterwards
 };
 
 struct Job {
@@ -26,7 +26,7 @@ struct Job {
   size_t out_words = 0;
   int strategy = -1;
   uint32_t width = 0;
-  bool specialize = true;           ///< false: the version for any block dimensions
+  bool specialize = true;  ///< false: the version for any block dimensions
 };
 
 /// Runs kernel 0 of the text with parameters (u64 in, u64 out, u32 n = threads in all).

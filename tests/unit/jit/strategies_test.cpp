@@ -1,5 +1,6 @@
 // Differential test: random programs under every strategy and width against the lane strategy.
-// LIMEN_SEEDS=N runs more of them (a soak); a failure prints the seed and leaves the program's text.
+// LIMEN_SEEDS=N runs more of them (a soak); a failure prints the seed and leaves the program's
+// text.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -48,10 +49,13 @@ void compare(uint64_t seed, bool barriers, bool warp_ops, const Shape& block) {
     job.width = width;
     job.specialize = specialize;
     Outcome got = run(job);
-    ASSERT_TRUE(got.ran) << "seed " << seed << " strategy " << strategy << " width " << width << ": " << got.error << " " << text();
+    ASSERT_TRUE(got.ran) << "seed " << seed << " strategy " << strategy << " width " << width
+                         << ": " << got.error << " " << text();
     for (size_t i = 0; i < want.out.size(); ++i)
-      ASSERT_EQ(got.out[i], want.out[i]) << "seed " << seed << " block " << block.x << "x" << block.y << " strategy " << strategy << " width " << width << " specialised "
-                                         << specialize << ": thread " << i / 16 << " word " << i % 16 << " " << text();
+      ASSERT_EQ(got.out[i], want.out[i])
+          << "seed " << seed << " block " << block.x << "x" << block.y << " strategy " << strategy
+          << " width " << width << " specialised " << specialize << ": thread " << i / 16
+          << " word " << i % 16 << " " << text();
   };
   if (warp_ops) {
     check(0, 32, true);
@@ -63,7 +67,8 @@ void compare(uint64_t seed, bool barriers, bool warp_ops, const Shape& block) {
   check(1, 0, true);
 }
 
-const Shape shapes[] = {{32, 1}, {64, 2}, {16, 4}, {8, 8}, {33, 1}, {96, 1}, {12, 5}, {4, 16}, {128, 1}};
+const Shape shapes[] = {{32, 1}, {64, 2}, {16, 4}, {8, 8},  {33, 1},
+                        {96, 1}, {12, 5}, {4, 16}, {128, 1}};
 
 TEST(Strategies, RandomProgramsAgree) {
   for (uint64_t s = first_seed(); s < first_seed() + seeds(); ++s) {
