@@ -6,13 +6,13 @@
 namespace limen::engine {
 namespace {
 constexpr size_t page_bytes = 4096;
-constexpr size_t guard_bytes = 64 * 1024;  // a kernel rarely strays farther from an array's end
+constexpr size_t least_guard_bytes = 64 * 1024;
 }  // namespace
 
 Arena::~Arena() { release(); }
 
 void Arena::release() {
-  if (base_ != nullptr) munmap(base_, capacity_ + 2 * guard_bytes);
+  if (base_ != nullptr) munmap(base_, capacity_ + 2 * guard_bytes_);
   base_ = nullptr;
   capacity_ = 0;
 }
@@ -24,18 +24,23 @@ uint8_t* Arena::get(size_t bytes, size_t alignment) {
     capacity = (capacity + page_bytes - 1) & ~(page_bytes - 1);
     if (capacity == 0) capacity = page_bytes;
     release();
-    void* memory = mmap(nullptr, capacity + 2 * guard_bytes, PROT_NONE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* memory;
+    for (;;) {
+      memory = mmap(nullptr, capacity + 2 * guard_bytes_, PROT_NONE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      if (memory != MAP_FAILED || guard_bytes_ <= least_guard_bytes) break;
+      guard_bytes_ = least_guard_bytes;
+    }
     if (memory == MAP_FAILED) return nullptr;
     auto* base = static_cast<uint8_t*>(memory);
-    if (mprotect(base + guard_bytes, capacity, PROT_READ | PROT_WRITE) != 0) {
-      munmap(base, capacity + 2 * guard_bytes);
+    if (mprotect(base + guard_bytes_, capacity, PROT_READ | PROT_WRITE) != 0) {
+      munmap(base, capacity + 2 * guard_bytes_);
       return nullptr;
     }
     base_ = base;
     capacity_ = capacity;
   }
-  return base_ + guard_bytes + capacity_ - need;
+  return base_ + guard_bytes_ + capacity_ - need;
 }
 
 void Arena::trim(size_t keep_bytes) {

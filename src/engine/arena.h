@@ -9,9 +9,18 @@
 
 namespace limen::engine {
 
+/// Guard of a shared memory window: every 32-bit offset from its base, also read as signed, lies in the
+/// window or in the guard, so a stray shared address faults and never reaches the host's memory.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr size_t shared_guard_bytes = size_t{64} << 20;
+#else
+inline constexpr size_t shared_guard_bytes = size_t{4} << 30;
+#endif
+
 class Arena {
  public:
-  Arena() = default;
+  /// `guard_bytes` on either side; less where the address space has no room for that much.
+  explicit Arena(size_t guard_bytes = 64 * 1024) : guard_bytes_(guard_bytes) {}
   ~Arena();
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
@@ -24,6 +33,7 @@ class Arena {
 
  private:
   void release();
+  size_t guard_bytes_;       // wanted, and had once there is a mapping
   uint8_t* base_ = nullptr;  // start of the mapping, guards included
   size_t capacity_ = 0;      // usable bytes between the guards
 };

@@ -48,8 +48,7 @@ void BarrierSet::finish_phase(uint32_t id) {
 }
 
 bool BarrierSet::complete(const Barrier& barrier) const {
-  return barrier.expected == 0 ? barrier.covered >= threads_
-                               : barrier.arrived >= barrier.expected;
+  return barrier.expected == 0 ? barrier.covered >= threads_ : barrier.arrived >= barrier.expected;
 }
 
 void BarrierSet::count_whole_warp(Barrier& barrier, uint32_t warp, uint32_t before) {

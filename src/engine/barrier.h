@@ -1,8 +1,8 @@
 // The sixteen named barriers of one block under the fiber strategies, counted in threads.
-// Knows which threads have arrived and which have exited; does not switch fibers: the block set does.
-// Invariant: per barrier, `covered` = |arrived or exited threads|, `arrived` = arrivals as the
-// hardware counts them, where a warp whose living threads have all arrived counts as 32.
-// Thread rule: owned by the block's worker.
+// Knows which threads have arrived and which have exited; does not switch fibers: the block set
+// does. Invariant: per barrier, `covered` = |arrived or exited threads|, `arrived` = arrivals as
+// the hardware counts them, where a warp whose living threads have all arrived counts as 32. Thread
+// rule: owned by the block's worker.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -30,10 +30,9 @@ class BarrierSet {
 
   /// Forgets everything; the block has `threads` threads.
   void start(uint32_t threads);
-  /// Threads [first, first + number) arrive at barrier `id`. True: the phase is complete; the caller
-  /// takes the waiters and calls finish_phase.
-  bool arrive(uint32_t id, uint32_t expected, uint32_t first, uint32_t number,
-              uint32_t predicates);
+  /// Threads [first, first + number) arrive at barrier `id`. True: the phase is complete; the
+  /// caller takes the waiters and calls finish_phase.
+  bool arrive(uint32_t id, uint32_t expected, uint32_t first, uint32_t number, uint32_t predicates);
   /// Threads [first, first + number) have exited. Returns a mask of barriers that this completes.
   uint32_t exit_threads(uint32_t first, uint32_t number);
   void finish_phase(uint32_t id);

@@ -16,9 +16,9 @@
 namespace limen::engine {
 namespace {
 
-constexpr uint64_t slice_ns = 200'000;      // between looks at other work
-constexpr uint64_t fruitless_least = 64;    // yields in a row before a slice counts as stalled
-constexpr uint64_t admit_after_ns = 50'000; // spinning this long lets more blocks in
+constexpr uint64_t slice_ns = 200'000;       // between looks at other work
+constexpr uint64_t fruitless_least = 64;     // yields in a row before a slice counts as stalled
+constexpr uint64_t admit_after_ns = 50'000;  // spinning this long lets more blocks in
 constexpr uint32_t admit_batch_most = 16;
 
 /// Blocks a worker takes of a grid when it joins.
@@ -168,9 +168,14 @@ bool BlockSet::start_block(FiberBlock& block, GridRun& grid, uint64_t linear) {
   else if (!fit_fibers(block, count))
     lack = "fiber stacks (vm.max_map_count)";
   if (lack != nullptr) {
-    worker_.pending = {true, kernel::Fault::out_of_resources, UINT32_MAX, 0, 0,
-                       fmt::format("no {}: {} fibers of {} bytes of stack, {} bytes of local memory",
-                                   lack, count, pool_.stack_bytes(), local_bytes)};
+    worker_.pending = {
+        true,
+        kernel::Fault::out_of_resources,
+        UINT32_MAX,
+        0,
+        0,
+        fmt::format("no {}: {} fibers of {} bytes of stack, {} bytes of local memory", lack, count,
+                    pool_.stack_bytes(), local_bytes)};
     grid.record_fault(worker_.take_fault(block, block.context, nullptr));
     return false;
   }

@@ -1,10 +1,9 @@
 // The resident blocks of one worker under the fiber and lane strategies, and the round-robin over
-// their fibers. Normally one block at a time; blocks that only spin let more of their grid in, up to
-// the grid's residency limit, so a hand-written grid barrier progresses.
-// Invariant: a fiber is in exactly one place: the run queue, a barrier's waiters, a pending meeting,
-// the sleepers, running, or ended. live - waiting fibers of a block can still run; when that is 0
-// while live > 0 the block is deadlocked, and is reported at once.
-// Thread rule: owned by one worker.
+// their fibers. Normally one block at a time; blocks that only spin let more of their grid in, up
+// to the grid's residency limit, so a hand-written grid barrier progresses. Invariant: a fiber is
+// in exactly one place: the run queue, a barrier's waiters, a pending meeting, the sleepers,
+// running, or ended. live - waiting fibers of a block can still run; when that is 0 while live > 0
+// the block is deadlocked, and is reported at once. Thread rule: owned by one worker.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -32,16 +31,16 @@ struct FiberBlock : BlockRecord {
   kernel::BlockContext context{};
   kernel::WarpFn warp_fn = nullptr;
   uint32_t mxcsr = 0;
-  bool lanes = false;       ///< lane strategy
-  uint32_t width = 1;       ///< threads a fiber carries
+  bool lanes = false;  ///< lane strategy
+  uint32_t width = 1;  ///< threads a fiber carries
   uint32_t threads = 0;
-  uint32_t live = 0;        ///< fibers that have not ended
-  uint32_t waiting = 0;     ///< fibers at barriers and meetings
+  uint32_t live = 0;     ///< fibers that have not ended
+  uint32_t waiting = 0;  ///< fibers at barriers and meetings
   uint64_t started_ns = 0;
   std::vector<Fiber*> fibers;
   BarrierSet barriers;
   std::vector<WarpExchange> warps;  ///< lane strategy
-  Arena shared, local;
+  Arena shared{shared_guard_bytes}, local;
 
   uint32_t first_thread(const Fiber& fiber) const {
     return lanes ? fiber.context.warp * 32 + fiber.context.lane : fiber.context.warp * width;
@@ -108,7 +107,7 @@ class BlockSet {
   Fiber* tail_ = nullptr;
   size_t queued_ = 0;
   uint32_t resident_ = 0;
-  uint64_t fruitless_ = 0;       ///< resumes in a row that ended in a yield
+  uint64_t fruitless_ = 0;  ///< resumes in a row that ended in a yield
 };
 
 /// Says which warps or lanes of `block` wait where.

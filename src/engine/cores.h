@@ -1,5 +1,5 @@
-// How many cores this process may use: affinity mask and cgroup quota. Reads files, changes nothing.
-// Thread rule: any thread.
+// How many cores this process may use: affinity mask and cgroup quota. Reads files, changes
+// nothing. Thread rule: any thread.
 #pragma once
 #include <cstdint>
 #include <string>

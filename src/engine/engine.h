@@ -1,6 +1,6 @@
 // The engine runs compiled grids on a pool of persistent workers. It knows nothing of PTX, LLVM,
-// contexts or streams: drivers/cpu hands it code and a launch record, and is called back at the end.
-// Blocks are handed out in increasing linear order, so a block may wait for an earlier one.
+// contexts or streams: drivers/cpu hands it code and a launch record, and is called back at the
+// end. Blocks are handed out in increasing linear order, so a block may wait for an earlier one.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -29,37 +29,38 @@ struct FaultInfo {
   uint32_t ctaid[3] = {0, 0, 0};
   uint32_t thread[3] = {0, 0, 0};
   bool thread_known = false;
-  uint32_t line = 0;       ///< PTX line, 0 unknown
-  uint64_t address = 0;    ///< faulting data address where there is one
-  std::string message;     ///< full sentence for the log: kernel, block, thread, line, address
+  uint32_t line = 0;     ///< PTX line, 0 unknown
+  uint64_t address = 0;  ///< faulting data address where there is one
+  std::string message;   ///< full sentence for the log: kernel, block, thread, line, address
 };
 
 /// One launch. The engine copies nothing of what the pointers refer to: keep `code` and `params`
 /// alive until `done` has been called.
 struct GridSpec {
   std::shared_ptr<const KernelCode> code;
-  std::vector<uint8_t> params;          ///< laid out as the PTX .param space
-  void* const* globals = nullptr;       ///< by module variable index
+  std::vector<uint8_t> params;             ///< laid out as the PTX .param space
+  void* const* globals = nullptr;          ///< by module variable index
   std::shared_ptr<const void> keep_alive;  ///< whatever owns globals and code memory
   uint32_t grid[3] = {1, 1, 1};
   uint32_t block[3] = {1, 1, 1};
   uint32_t dynamic_shared_bytes = 0;
   uint64_t grid_id = 0;
   uint32_t sm_count = 8;
-  bool cooperative = false;             ///< all blocks resident at once (fiber strategies); more than
-                                        ///< most_resident_blocks ends in Fault::out_of_resources
-  int priority = 0;                     ///< lower is more urgent, as CUDA's
+  bool cooperative = false;  ///< all blocks resident at once (fiber strategies); more than
+                             ///< most_resident_blocks ends in Fault::out_of_resources
+  int priority = 0;          ///< lower is more urgent, as CUDA's
   std::function<void(const FaultInfo&)> done;  ///< on a worker, exactly once
   // Device services the driver owns:
-  std::function<void(const char*, size_t)> print;      ///< formatted printf text of this context
-  std::function<uint64_t(uint64_t)> device_malloc;     ///< 0 when the device heap is full
-  std::function<bool(uint64_t)> device_free;           ///< false: not a live heap block
+  std::function<void(const char*, size_t)> print;   ///< formatted printf text of this context
+  std::function<uint64_t(uint64_t)> device_malloc;  ///< 0 when the device heap is full
+  std::function<bool(uint64_t)> device_free;        ///< false: not a live heap block
 };
 
 struct PoolOptions {
-  uint32_t threads = 0;    ///< 0: one per usable core (affinity mask and cgroup cpu.max honoured)
+  uint32_t threads = 0;  ///< 0: one per usable core (affinity mask and cgroup cpu.max honoured)
   bool pin = false;
-  size_t fiber_stack_bytes = 256 * 1024;  ///< stack of one warp (or lane) under the fiber strategies
+  size_t fiber_stack_bytes =
+      256 * 1024;  ///< stack of one warp (or lane) under the fiber strategies
 };
 
 /// Persistent workers. Thread-safe. Never destroyed (see docs/design: exit order).

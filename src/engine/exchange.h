@@ -1,8 +1,8 @@
-// Meeting points of the lanes of one warp under the lane strategy: each `.sync` instruction hands in
-// a value and gets all lanes' values. A snapshot is never changed once complete, so a lane that runs
-// ahead to its next exchange does not disturb slow readers of the last one.
-// Invariant: a snapshot's `references` counts lanes that have not yet begun their next exchange.
-// Thread rule: owned by the block's worker.
+// Meeting points of the lanes of one warp under the lane strategy: each `.sync` instruction hands
+// in a value and gets all lanes' values. A snapshot is never changed once complete, so a lane that
+// runs ahead to its next exchange does not disturb slow readers of the last one. Invariant: a
+// snapshot's `references` counts lanes that have not yet begun their next exchange. Thread rule:
+// owned by the block's worker.
 #pragma once
 #include <array>
 #include <cstdint>

@@ -132,7 +132,7 @@ void chain(const struct sigaction& action, int signal, siginfo_t* info, void* co
   if (plain && action.sa_handler == SIG_IGN && sent) return;
   if (plain && (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN)) {
     // A synchronous fault happens again on return and then ends the process with the right core.
-    struct sigaction standard {};
+    struct sigaction standard{};
     standard.sa_handler = SIG_DFL;
     sigaction(signal, &standard, nullptr);
     if (sent) syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), signal);
@@ -187,7 +187,7 @@ bool install_one(int index) {
   if (!known && top + 1 < generations) ++top;
   previous_action[index][top] = current;
   newest[index].store(top);
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_sigaction = entries[top];
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
   sigemptyset(&action.sa_mask);

@@ -1,9 +1,9 @@
 // Turns machine faults of kernels (SIGSEGV, SIGBUS, SIGFPE, SIGILL) into a return to a landing that
 // the engine set before it entered the kernel. Claims only synchronous faults of a thread that is
 // inside a kernel; everything else goes to the handler that was installed before ours.
-// Invariant: between entering and leaving a kernel the thread holds no lock and no C++ resource that
-// a landing would lose, except inside a HostSection, where faults are not claimed.
-// Thread rule: KernelThread belongs to one worker; install_fault_handlers may be called by any.
+// Invariant: between entering and leaving a kernel the thread holds no lock and no C++ resource
+// that a landing would lose, except inside a HostSection, where faults are not claimed. Thread
+// rule: KernelThread belongs to one worker; install_fault_handlers may be called by any.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -41,8 +41,8 @@ struct KernelThread {
   void* tsan_home = nullptr;  ///< ThreadSanitizer's name of the worker's own stack
 };
 
-/// The calling thread's record; null on threads that run no kernels. Initial-exec so that the signal
-/// handler never allocates thread-local storage.
+/// The calling thread's record; null on threads that run no kernels. Initial-exec so that the
+/// signal handler never allocates thread-local storage.
 extern __thread KernelThread* kernel_thread __attribute__((tls_model("initial-exec")));
 
 /// Puts our handlers first for the four signals, in front of whatever is installed now. Cheap when

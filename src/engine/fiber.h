@@ -1,9 +1,9 @@
 // Fiber: one warp or lane of a block under the fiber strategies, with its own guarded stack, and
-// FiberPool, which keeps finished fibers for the next block. The only place that switches stacks and
-// tells the sanitizers so. A fiber never leaves the worker that made it.
-// Invariant: a fiber that is not running stands either in its entry loop (idle) or inside a service
-// call of the kernel; services hold no C++ resource across a switch, so a fiber may be reset there.
-// Thread rule: owned by one worker.
+// FiberPool, which keeps finished fibers for the next block. The only place that switches stacks
+// and tells the sanitizers so. A fiber never leaves the worker that made it. Invariant: a fiber
+// that is not running stands either in its entry loop (idle) or inside a service call of the
+// kernel; services hold no C++ resource across a switch, so a fiber may be reset there. Thread
+// rule: owned by one worker.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -22,21 +22,21 @@ enum class FiberEvent : uint8_t { yielded, waiting, sleeping, ended, faulted };
 struct Fiber {
   kernel::WarpContext context{};
   FiberBlock* block = nullptr;
-  Fiber* next = nullptr;       ///< link of the run queue or of a barrier's waiters
+  Fiber* next = nullptr;                 ///< link of the run queue or of a barrier's waiters
   FiberEvent event = FiberEvent::ended;  ///< why it last came back
-  uint32_t result = 0;         ///< a barrier's reduction
+  uint32_t result = 0;                   ///< a barrier's reduction
   // What it waits for, for the deadlock report.
   enum class Wait : uint8_t { none, barrier, exchange } wait = Wait::none;
-  uint32_t wait_id = 0;        ///< barrier number, or the exchange's tag
-  uint32_t wait_count = 0;     ///< barrier's thread count, or the exchange's member mask
+  uint32_t wait_id = 0;          ///< barrier number, or the exchange's tag
+  uint32_t wait_count = 0;       ///< barrier's thread count, or the exchange's member mask
   Snapshot* snapshot = nullptr;  ///< result of its latest exchange
   uint64_t wake_ns = 0;
   Landing landing;
   // Machine state.
-  uint8_t* stack = nullptr;    ///< lowest usable byte
-  void* machine = nullptr;     ///< the suspended context
-  void* scheduler = nullptr;   ///< the worker's context while the fiber runs
-  bool fresh = true;           ///< the machine context must be made anew
+  uint8_t* stack = nullptr;   ///< lowest usable byte
+  void* machine = nullptr;    ///< the suspended context
+  void* scheduler = nullptr;  ///< the worker's context while the fiber runs
+  bool fresh = true;          ///< the machine context must be made anew
   void* tsan = nullptr;
   void* asan_fake = nullptr;
 };

@@ -15,18 +15,30 @@ constexpr size_t text_flush_bytes = 64 * 1024;
 
 const char* kind_words(kernel::Fault kind) {
   switch (kind) {
-    case kernel::Fault::none: return "no fault";
-    case kernel::Fault::illegal_address: return "illegal memory address";
-    case kernel::Fault::misaligned_address: return "misaligned address";
-    case kernel::Fault::trap: return "trap";
-    case kernel::Fault::assert_failed: return "assertion failed";
-    case kernel::Fault::stack_overflow: return "stack overflow";
-    case kernel::Fault::illegal_instruction: return "illegal instruction";
-    case kernel::Fault::invalid_pc: return "call of what is no function";
-    case kernel::Fault::lanes_apart: return "member lanes of a .sync instruction are not together";
-    case kernel::Fault::deadlock: return "deadlock";
-    case kernel::Fault::invalid_address_space: return "address outside its state space";
-    case kernel::Fault::out_of_resources: return "out of resources";
+    case kernel::Fault::none:
+      return "no fault";
+    case kernel::Fault::illegal_address:
+      return "illegal memory address";
+    case kernel::Fault::misaligned_address:
+      return "misaligned address";
+    case kernel::Fault::trap:
+      return "trap";
+    case kernel::Fault::assert_failed:
+      return "assertion failed";
+    case kernel::Fault::stack_overflow:
+      return "stack overflow";
+    case kernel::Fault::illegal_instruction:
+      return "illegal instruction";
+    case kernel::Fault::invalid_pc:
+      return "call of what is no function";
+    case kernel::Fault::lanes_apart:
+      return "member lanes of a .sync instruction are not together";
+    case kernel::Fault::deadlock:
+      return "deadlock";
+    case kernel::Fault::invalid_address_space:
+      return "address outside its state space";
+    case kernel::Fault::out_of_resources:
+      return "out of resources";
   }
   return "unknown fault";
 }

@@ -1,8 +1,8 @@
-// GridRun: the engine's record of one launch: its blocks as one counter, its first fault, its printf
-// text. Records are recycled by the scheduler.
-// Invariant: spec, code and launch may be touched only while holding an unfinished block of the grid
-// or before its last block is finished; the counters live until the last reference is gone.
-// Thread rule: atomics by any worker; joined, references, listed and links under Scheduler's lock.
+// GridRun: the engine's record of one launch: its blocks as one counter, its first fault, its
+// printf text. Records are recycled by the scheduler. Invariant: spec, code and launch may be
+// touched only while holding an unfinished block of the grid or before its last block is finished;
+// the counters live until the last reference is gone. Thread rule: atomics by any worker; joined,
+// references, listed and links under Scheduler's lock.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -23,8 +23,8 @@ struct GridRun {
   uint64_t total = 0;
   uint32_t block_threads = 0;
   int priority = 0;
-  bool fibers = false;            ///< fiber or lane strategy
-  uint32_t resident_limit = 0;    ///< blocks that may be resident over all workers
+  bool fibers = false;          ///< fiber or lane strategy
+  uint32_t resident_limit = 0;  ///< blocks that may be resident over all workers
   uint32_t fibers_per_block = 0;
   bool cooperative = false;
   uint32_t cost_key = 0;

@@ -76,8 +76,7 @@ void Helpers::serve() {
     }
     if (stopping_) break;
     ++idle_;
-    const bool work =
-        wake_.wait_for(hold, idle_time, [&] { return stopping_ || !tasks_.empty(); });
+    const bool work = wake_.wait_for(hold, idle_time, [&] { return stopping_ || !tasks_.empty(); });
     --idle_;
     if (!work) break;
   }

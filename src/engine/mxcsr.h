@@ -1,6 +1,6 @@
-// The floating-point control word kernels run with. A host built with -ffast-math sets flush-to-zero
-// for its threads; kernels must not inherit that, nor leave theirs behind.
-// Thread rule: per thread by nature; fibers keep their own across switches.
+// The floating-point control word kernels run with. A host built with -ffast-math sets
+// flush-to-zero for its threads; kernels must not inherit that, nor leave theirs behind. Thread
+// rule: per thread by nature; fibers keep their own across switches.
 #pragma once
 #include <cstdint>
 

@@ -1,5 +1,6 @@
 // Pool: the engine's public face over Scheduler; see engine.h.
-// Thread rule: any thread may submit; the destructor is for tests, drivers keep their pool for ever.
+// Thread rule: any thread may submit; the destructor is for tests, drivers keep their pool for
+// ever.
 #include "engine/engine.h"
 #include "engine/scheduler.h"
 

@@ -167,7 +167,12 @@ void convert(std::string& out, const Spec& spec, ArgumentReader& reader) {
     case 'p':
       append(out, spec, "", reinterpret_cast<void*>(reader.next<uint64_t>()));
       break;
-    case 'd': case 'i': case 'o': case 'u': case 'x': case 'X':
+    case 'd':
+    case 'i':
+    case 'o':
+    case 'u':
+    case 'x':
+    case 'X':
       append_integer(out, spec, reader);
       break;
     default:

@@ -7,8 +7,8 @@
 
 namespace limen::engine {
 
-/// Appends the formatted text to `out`. `args` holds each argument at its natural alignment: ints in
-/// 4 bytes, long long, double and pointers in 8. Returns the number of arguments read; -1 when
+/// Appends the formatted text to `out`. `args` holds each argument at its natural alignment: ints
+/// in 4 bytes, long long, double and pointers in 8. Returns the number of arguments read; -1 when
 /// `format` is null.
 /// source: CUDA C++ Programming Guide 13.0, "Formatted Output".
 int32_t format_printf(std::string& out, const char* format, const uint8_t* args);

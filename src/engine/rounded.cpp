@@ -20,17 +20,17 @@ uint32_t control(uint32_t mode, uint32_t now) {
 }
 
 // One instruction between two loads of MXCSR.
-#define LIMEN_ROUNDED_2(instruction, a, b)                                           \
-  asm volatile("ldmxcsr %[mode]\n\t" instruction " %[y], %[x]\n\tldmxcsr %[old]"      \
-               : [x] "+x"(a)                                                         \
+#define LIMEN_ROUNDED_2(instruction, a, b)                                       \
+  asm volatile("ldmxcsr %[mode]\n\t" instruction " %[y], %[x]\n\tldmxcsr %[old]" \
+               : [x] "+x"(a)                                                     \
                : [y] "x"(b), [mode] "m"(set), [old] "m"(old))
-#define LIMEN_ROUNDED_1(instruction, out, in)                                        \
-  asm volatile("ldmxcsr %[mode]\n\t" instruction " %[y], %[x]\n\tldmxcsr %[old]"      \
-               : [x] "=&x"(out)                                                      \
+#define LIMEN_ROUNDED_1(instruction, out, in)                                    \
+  asm volatile("ldmxcsr %[mode]\n\t" instruction " %[y], %[x]\n\tldmxcsr %[old]" \
+               : [x] "=&x"(out)                                                  \
                : [y] "x"(in), [mode] "m"(set), [old] "m"(old))
-#define LIMEN_ROUNDED_FROM(instruction, out, in)                                     \
-  asm volatile("ldmxcsr %[mode]\n\t" instruction " %[y], %[x]\n\tldmxcsr %[old]"      \
-               : [x] "+x"(out)                                                       \
+#define LIMEN_ROUNDED_FROM(instruction, out, in)                                 \
+  asm volatile("ldmxcsr %[mode]\n\t" instruction " %[y], %[x]\n\tldmxcsr %[old]" \
+               : [x] "+x"(out)                                                   \
                : [y] "r"(in), [mode] "m"(set), [old] "m"(old))
 
 bool has_fma() {
@@ -62,11 +62,22 @@ float compute_f32(RoundedOp op, uint32_t mode, float a, float b, float c) {
   const uint32_t set = control(mode, old);
   float result = 0;
   switch (op) {
-    case RoundedOp::add: LIMEN_ROUNDED_2("addss", a, b); return a;
-    case RoundedOp::mul: LIMEN_ROUNDED_2("mulss", a, b); return a;
-    case RoundedOp::div: LIMEN_ROUNDED_2("divss", a, b); return a;
-    case RoundedOp::rcp: result = 1; LIMEN_ROUNDED_2("divss", result, a); return result;
-    case RoundedOp::sqrt: LIMEN_ROUNDED_1("sqrtss", result, a); return result;
+    case RoundedOp::add:
+      LIMEN_ROUNDED_2("addss", a, b);
+      return a;
+    case RoundedOp::mul:
+      LIMEN_ROUNDED_2("mulss", a, b);
+      return a;
+    case RoundedOp::div:
+      LIMEN_ROUNDED_2("divss", a, b);
+      return a;
+    case RoundedOp::rcp:
+      result = 1;
+      LIMEN_ROUNDED_2("divss", result, a);
+      return result;
+    case RoundedOp::sqrt:
+      LIMEN_ROUNDED_1("sqrtss", result, a);
+      return result;
     case RoundedOp::fma:
       if (!has_fma()) return library_fma(mode, a, b, c);
       asm volatile("ldmxcsr %[mode]\n\tvfmadd213ss %[z], %[y], %[x]\n\tldmxcsr %[old]"
@@ -99,11 +110,22 @@ double compute_f64(RoundedOp op, uint32_t mode, double a, double b, double c) {
   const uint32_t set = control(mode, old);
   double result = 0;
   switch (op) {
-    case RoundedOp::add: LIMEN_ROUNDED_2("addsd", a, b); return a;
-    case RoundedOp::mul: LIMEN_ROUNDED_2("mulsd", a, b); return a;
-    case RoundedOp::div: LIMEN_ROUNDED_2("divsd", a, b); return a;
-    case RoundedOp::rcp: result = 1; LIMEN_ROUNDED_2("divsd", result, a); return result;
-    case RoundedOp::sqrt: LIMEN_ROUNDED_1("sqrtsd", result, a); return result;
+    case RoundedOp::add:
+      LIMEN_ROUNDED_2("addsd", a, b);
+      return a;
+    case RoundedOp::mul:
+      LIMEN_ROUNDED_2("mulsd", a, b);
+      return a;
+    case RoundedOp::div:
+      LIMEN_ROUNDED_2("divsd", a, b);
+      return a;
+    case RoundedOp::rcp:
+      result = 1;
+      LIMEN_ROUNDED_2("divsd", result, a);
+      return result;
+    case RoundedOp::sqrt:
+      LIMEN_ROUNDED_1("sqrtsd", result, a);
+      return result;
     case RoundedOp::fma:
       if (!has_fma()) return library_fma(mode, a, b, c);
       asm volatile("ldmxcsr %[mode]\n\tvfmadd213sd %[z], %[y], %[x]\n\tldmxcsr %[old]"
@@ -122,7 +144,8 @@ double compute_f64(RoundedOp op, uint32_t mode, double a, double b, double c) {
       LIMEN_ROUNDED_FROM("cvtsi2sdq", result, value);
       return large ? result * 2 : result;
     }
-    case RoundedOp::from_f64: return a;
+    case RoundedOp::from_f64:
+      return a;
   }
   return std::bit_cast<double>(0x7ff8000000000000u);
 }

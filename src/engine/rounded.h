@@ -6,7 +6,8 @@
 
 namespace limen::engine {
 
-/// source: kernel_abi.h, Runtime::rounded_f32: `op` is a kernel::RoundedOp, mode 0 rn, 1 rz, 2 rm, 3 rp.
+/// source: kernel_abi.h, Runtime::rounded_f32: `op` is a kernel::RoundedOp, mode 0 rn, 1 rz, 2 rm,
+/// 3 rp.
 float rounded_f32(uint32_t op, uint32_t mode, float a, float b, float c);
 double rounded_f64(uint32_t op, uint32_t mode, double a, double b, double c);
 

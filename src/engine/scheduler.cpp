@@ -12,9 +12,9 @@
 namespace limen::engine {
 namespace {
 
-// A searching worker spins before it parks, because waking a halted core costs 2 us on bare metal and
-// 10 us and more in a virtual machine. It does not when it shares the core of the latest submitter:
-// then it only keeps that thread from submitting more.
+// A searching worker spins before it parks, because waking a halted core costs 2 us on bare metal
+// and 10 us and more in a virtual machine. It does not when it shares the core of the latest
+// submitter: then it only keeps that thread from submitting more.
 constexpr uint64_t spin_ns = 15'000;
 constexpr int64_t idle_ns = 1'000'000'000;     // parked this long, a worker gives memory back
 constexpr uint64_t worth_waking = 8'000 * 16;  // work per worker, in sixteenths of a nanosecond
@@ -77,15 +77,13 @@ void Scheduler::wake_list(Worker* parked) {
 uint32_t Scheduler::worthwhile(uint64_t blocks, uint32_t cost) const {
   const uint64_t most = std::min<uint64_t>(blocks, thread_limit_);
   if (cost == 0) return static_cast<uint32_t>(std::max<uint64_t>(1, most));
-  const uint64_t by_cost =
-      blocks >= UINT64_MAX / cost ? most : 1 + blocks * cost / worth_waking;
+  const uint64_t by_cost = blocks >= UINT64_MAX / cost ? most : 1 + blocks * cost / worth_waking;
   return static_cast<uint32_t>(std::clamp<uint64_t>(by_cost, 1, std::max<uint64_t>(1, most)));
 }
 
 void Scheduler::remember_cost(uint32_t key, uint32_t cost) {
   if (cost != 0)
-    costs_[(key >> 1) % costs_.size()].store(uint64_t{key} << 32 | cost,
-                                             std::memory_order_relaxed);
+    costs_[(key >> 1) % costs_.size()].store(uint64_t{key} << 32 | cost, std::memory_order_relaxed);
 }
 
 uint32_t Scheduler::recall_cost(uint32_t key) const {
@@ -242,7 +240,11 @@ void Scheduler::submit(std::unique_ptr<GridSpec> spec) {
   const uint32_t key = key_of(*spec);
   if (spec->grid[0] == 0 || spec->grid[1] == 0 || spec->grid[2] == 0) {
     // No block would ever report the end of an empty grid.
-    submit_task([done = std::move(spec->done)] { if (done) done(FaultInfo{}); }, false);
+    submit_task(
+        [done = std::move(spec->done)] {
+          if (done) done(FaultInfo{});
+        },
+        false);
     return;
   }
   lock_.lock();
@@ -261,8 +263,8 @@ void Scheduler::submit(std::unique_ptr<GridSpec> spec) {
   grid->desired.store(worthwhile(grid->total, cost), std::memory_order_relaxed);
   Worker* self = current_worker();
   if (self == nullptr) submitter_core_.store(sched_getcpu(), std::memory_order_relaxed);
-  const bool returning = self != nullptr && &self->scheduler() == this && self->in_done &&
-                         self->blocks().empty();
+  const bool returning =
+      self != nullptr && &self->scheduler() == this && self->in_done && self->blocks().empty();
   lock_.lock();
   list(grid);
   const Wakes wakes = plan_wakes(1, returning ? 1 : 0);

@@ -1,8 +1,8 @@
 // Scheduler: the list of open grids by priority, the task queue, and who is awake. Submitting wakes
 // at most one worker; a woken worker that leaves demand behind wakes the next two.
-// Invariant: while demand and parked workers exist, some worker is searching: spinning, or woken and
-// on its way to next_work. Grids are listed while they may have unclaimed blocks.
-// Thread rule: everything under lock_ unless atomic; no callback is made with lock_ held.
+// Invariant: while demand and parked workers exist, some worker is searching: spinning, or woken
+// and on its way to next_work. Grids are listed while they may have unclaimed blocks. Thread rule:
+// everything under lock_ unless atomic; no callback is made with lock_ held.
 #pragma once
 #include <array>
 #include <atomic>
@@ -88,7 +88,7 @@ class Scheduler {
   alignas(64) std::atomic<uint32_t> epoch_{0};
   std::atomic<int> urgent_;
   std::atomic<int> submitter_core_{-1};  ///< where the latest submit from outside ran
-  std::atomic<uint32_t> open_{0};  ///< listed grids + queued tasks
+  std::atomic<uint32_t> open_{0};        ///< listed grids + queued tasks
   alignas(64) std::array<std::atomic<uint64_t>, 1024> costs_{};
   Helpers helpers_;
 };

@@ -23,9 +23,7 @@ using kernel::BlockContext;
 using kernel::Fault;
 using kernel::WarpContext;
 
-BlockRecord& record_of(BlockContext* context) {
-  return *static_cast<BlockRecord*>(context->block);
-}
+BlockRecord& record_of(BlockContext* context) { return *static_cast<BlockRecord*>(context->block); }
 
 [[noreturn]] void stop(BlockContext* context, PendingFault pending) {
   Worker& worker = *record_of(context).worker;
@@ -59,8 +57,9 @@ Fiber& fiber_of(BlockContext* context, WarpContext* warp, const char* service) {
   return *static_cast<Fiber*>(warp->fiber);
 }
 
-[[noreturn]] void service_fault(BlockContext* context, uint32_t kind, uint32_t warp, uint32_t lane,
-                                uint32_t line, uint64_t address) {
+// An attribute of the type, not only of the declaration: clang compares it with the member's.
+__attribute__((noreturn)) void service_fault(BlockContext* context, uint32_t kind, uint32_t warp,
+                                             uint32_t lane, uint32_t line, uint64_t address) {
   const BlockRecord& record = record_of(context);
   PendingFault pending;
   pending.kind = kind == 0 || kind > static_cast<uint32_t>(Fault::out_of_resources)
@@ -114,9 +113,8 @@ void service_assert_note(BlockContext* context, uint32_t thread, uint64_t messag
   append_device_string(text, file, char_size);
   fmt::format_to(std::back_inserter(text), ":{}: ", line);
   append_device_string(text, function, char_size);
-  fmt::format_to(std::back_inserter(text),
-                 ": block: [{},{},{}], thread: [{},{},{}] Assertion `", block[0], block[1], block[2],
-                 at[0], at[1], at[2]);
+  fmt::format_to(std::back_inserter(text), ": block: [{},{},{}], thread: [{},{},{}] Assertion `",
+                 block[0], block[1], block[2], at[0], at[1], at[2]);
   append_device_string(text, message, char_size);
   text += "` failed.\n";
   // Straight to the descriptor: one write a message keeps lines of several workers apart.
@@ -178,8 +176,8 @@ const kernel::Exchange* service_exchange(BlockContext* context, WarpContext* war
   if (!fiber.block->lanes || (member >> fiber.context.lane & 1) == 0) {
     PendingFault pending;
     pending.kind = Fault::lanes_apart;
-    pending.detail = fmt::format("lane {} is not in its own member mask {:#010x}",
-                                 fiber.context.lane, member);
+    pending.detail =
+        fmt::format("lane {} is not in its own member mask {:#010x}", fiber.context.lane, member);
     stop(context, std::move(pending));
   }
   return record_of(context).worker->blocks().exchange(fiber, member, tag, value);
@@ -218,11 +216,12 @@ uint64_t service_globaltimer() {
 
 }  // namespace
 
-const kernel::Runtime runtime_table = {
-    service_fault,       service_vprintf, service_assertfail, service_malloc,
-    service_free,        service_barrier, service_exchange,   service_yield,
-    service_nanosleep,   service_globaltimer,
-    rounded_f32,         rounded_f64,     service_assert_note,
-    {}};
+const kernel::Runtime runtime_table = {service_fault,       service_vprintf,
+                                       service_assertfail,  service_malloc,
+                                       service_free,        service_barrier,
+                                       service_exchange,    service_yield,
+                                       service_nanosleep,   service_globaltimer,
+                                       rounded_f32,         rounded_f64,
+                                       service_assert_note, {}};
 
 }  // namespace limen::engine

@@ -20,9 +20,12 @@ constexpr size_t stack_bytes = size_t{8} << 20;  // kernels may recurse
 constexpr size_t guard_bytes = 1 << 20;          // frames of recursive kernels may be large
 constexpr uint64_t chunk_target = 16'000 * 16;   // sixteenths of a nanosecond a chunk should take
 constexpr uint64_t most_chunk = uint64_t{1} << 32;
-constexpr uint64_t visit_ns = 20'000;             // a worker with resident blocks helps this long
-constexpr uint64_t look_every_ns = 20'000;       // a spinning worker looks for other work
-constexpr uint64_t yield_every_ns = 20'000;      // and lets the program's own threads run
+constexpr uint64_t visit_ns = 20'000;       // a worker with resident blocks helps this long
+constexpr uint64_t look_every_ns = 20'000;  // a spinning worker looks for other work
+// And lets the program's own threads run. Not more often: on a busy machine each sched_yield may
+// cost a spinning kernel a whole time slice.
+constexpr uint64_t yield_every_ns = 100'000;
+constexpr uint32_t yield_every_rounds = 4;
 
 constexpr uint64_t longest_nap_ns = 100'000;
 constexpr uint64_t shortest_nap_ns = 5'000;
@@ -137,8 +140,9 @@ void Worker::serve_blocks() {
   if (blocks_.admit_more()) return;
   if (slice == BlockSet::Slice::sleeping) {
     nap(blocks_.next_wake_ns());
-  } else if (now - last_yield_ns_ > yield_every_ns) {
+  } else if (++rounds_ >= yield_every_rounds && now - last_yield_ns_ > yield_every_ns) {
     sched_yield();
+    rounds_ = 0;
     last_yield_ns_ = now_ns();
   }
 }
@@ -193,7 +197,11 @@ bool Worker::prepare_region(GridRun& grid) {
   context_.slots = slots_.get(size_t{meta.slot_bytes} * warps, 64);
   if (context_.shared != nullptr && context_.local != nullptr && context_.slots != nullptr)
     return true;
-  pending = {true, kernel::Fault::out_of_resources, UINT32_MAX, 0, 0,
+  pending = {true,
+             kernel::Fault::out_of_resources,
+             UINT32_MAX,
+             0,
+             0,
              fmt::format("no memory for a block: {} bytes shared, {} local, {} of slots",
                          grid.launch.shared_bytes, size_t{meta.local_frame_bytes} * warps * width,
                          size_t{meta.slot_bytes} * warps)};
@@ -338,16 +346,24 @@ FaultInfo Worker::take_fault(const BlockRecord& record, const kernel::BlockConte
   } else {
     info.address = machine.address;
     switch (machine.signal) {
-      case SIGILL: info.kind = kernel::Fault::illegal_instruction; break;
-      case SIGFPE: info.kind = kernel::Fault::trap; break;
+      case SIGILL:
+        info.kind = kernel::Fault::illegal_instruction;
+        break;
+      case SIGFPE:
+        info.kind = kernel::Fault::trap;
+        break;
       case SIGBUS:
         info.kind = machine.code == BUS_ADRALN ? kernel::Fault::misaligned_address
                                                : kernel::Fault::illegal_address;
         break;
-      default: info.kind = kernel::Fault::illegal_address; break;
+      default:
+        info.kind = kernel::Fault::illegal_address;
+        break;
     }
-    if (!machine.address_known) detail = "address not canonical";
-    else if (machine.signal == SIGSEGV && machine.address == 0) detail = "null pointer";
+    if (!machine.address_known)
+      detail = "address not canonical";
+    else if (machine.signal == SIGSEGV && machine.address == 0)
+      detail = "null pointer";
   }
   pending = {};
   std::copy(std::begin(context.ctaid), std::end(context.ctaid), info.ctaid);

@@ -56,13 +56,13 @@ class alignas(64) Worker {
 
   PendingFault pending;
   KernelThread thread;
-  std::string text;              ///< printf's formatting buffer
+  std::string text;  ///< printf's formatting buffer
   std::atomic<uint32_t> wake{0};
   Worker* parked_next = nullptr;
-  bool in_done = false;          ///< a done callback runs: submits come from a worker about to be free
-  GridRun* left = nullptr;       ///< grid to leave at the next visit to the scheduler
-  uint32_t seen_epoch = 0;       ///< of its latest visit
-  bool counted = true;           ///< already counted as searching by whoever started it
+  bool in_done = false;     ///< a done callback runs: submits come from a worker about to be free
+  GridRun* left = nullptr;  ///< grid to leave at the next visit to the scheduler
+  uint32_t seen_epoch = 0;  ///< of its latest visit
+  bool counted = true;      ///< already counted as searching by whoever started it
 
  private:
   static void* enter(void* self);
@@ -82,11 +82,12 @@ class alignas(64) Worker {
   BlockRecord record_;
   kernel::BlockContext context_{};
   Landing landing_;
-  Arena shared_, local_, slots_;
+  Arena shared_{shared_guard_bytes}, local_, slots_;
   void* stack_ = nullptr;
   pthread_t thread_handle_{};
   uint64_t last_look_ns_ = 0;
   uint64_t last_yield_ns_ = 0;
+  uint32_t rounds_ = 0;  ///< of spinning since the last sched_yield
 };
 
 /// The worker the calling thread is, or nullptr.

@@ -41,10 +41,11 @@ void launch_latency(Pool& pool, int pause_us) {
   }
   std::sort(submits.begin(), submits.end());
   std::sort(ends.begin(), ends.end());
-  std::printf("empty kernel, %4d us apart: submit %6.0f ns, submit to done %6.0f ns (medians; "
-              "90%%: %.0f, %.0f)\n",
-              pause_us, submits[submits.size() / 2], ends[ends.size() / 2],
-              submits[submits.size() * 9 / 10], ends[ends.size() * 9 / 10]);
+  std::printf(
+      "empty kernel, %4d us apart: submit %6.0f ns, submit to done %6.0f ns (medians; "
+      "90%%: %.0f, %.0f)\n",
+      pause_us, submits[submits.size() / 2], ends[ends.size() / 2],
+      submits[submits.size() * 9 / 10], ends[ends.size() * 9 / 10]);
 }
 
 void block_rate(Pool& pool) {

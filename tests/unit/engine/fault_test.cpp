@@ -64,15 +64,14 @@ TEST_F(FaultTest, RestOfTheGridIsCancelled) {
 
 TEST_F(FaultTest, NonCanonicalAddressAndIllegalInstruction) {
   Pool pool({.threads = 1});
-  auto wild = region_code([](BlockContext*) {
-    store(reinterpret_cast<volatile int*>(uint64_t{0x1234567890abcdef}));
-  });
+  auto wild = region_code(
+      [](BlockContext*) { store(reinterpret_cast<volatile int*>(uint64_t{0x1234567890abcdef})); });
   EXPECT_EQ(run(pool, make_spec(wild, 1, 32)).kind, Fault::illegal_address);
   auto illegal = region_code([](BlockContext*) { asm volatile("ud2"); });
   EXPECT_EQ(run(pool, make_spec(illegal, 1, 32)).kind, Fault::illegal_instruction);
   auto divide = region_code([](BlockContext*) {
-    asm volatile("xorl %%ecx, %%ecx\n\tmovl $1, %%eax\n\tcltd\n\tidivl %%ecx" ::: "eax", "ecx",
-                 "edx");
+    asm volatile("xorl %%ecx, %%ecx\n\tmovl $1, %%eax\n\tcltd\n\tidivl %%ecx" ::
+                     : "eax", "ecx", "edx");
   });
   EXPECT_EQ(run(pool, make_spec(divide, 1, 32)).kind, Fault::trap);
 }
@@ -91,7 +90,8 @@ TEST_F(FaultTest, RecursionOverflowsTheStack) {
   Pool pool({.threads = 1});
   for (int i = 0; i < 3; ++i) {
     volatile int depth = 0;
-    auto code = region_code([](BlockContext* context) { recurse(parameter<volatile int>(context)); });
+    auto code =
+        region_code([](BlockContext* context) { recurse(parameter<volatile int>(context)); });
     const FaultInfo info = run(pool, make_spec(code, 1, 32, const_cast<int*>(&depth)));
     EXPECT_EQ(info.kind, Fault::stack_overflow) << info.message;
     EXPECT_GT(depth, under_asan ? 2000 : 8000);
@@ -234,7 +234,7 @@ bool host_faults() {
 }
 
 TEST_F(FaultTest, HostHandlerInstalledBeforeAndAfterGetsItsOwnFaults) {
-  struct sigaction action {}, before;
+  struct sigaction action{}, before;
   action.sa_sigaction = host_handler;
   action.sa_flags = SA_SIGINFO;
   sigaction(SIGSEGV, &action, &before);
@@ -267,7 +267,7 @@ void chaining_handler(int signal, siginfo_t* info, void* context) {
 }
 
 TEST_F(FaultTest, HostHandlerThatCallsThePreviousOneDoesNotLoop) {
-  struct sigaction first {}, before;
+  struct sigaction first{}, before;
   first.sa_sigaction = host_handler;
   first.sa_flags = SA_SIGINFO;
   sigaction(SIGSEGV, &first, &before);
@@ -275,7 +275,7 @@ TEST_F(FaultTest, HostHandlerThatCallsThePreviousOneDoesNotLoop) {
   {
     Pool pool({.threads = 1});
     run(pool, make_spec(region_code(store_to_null), 10, 32));
-    struct sigaction second {};
+    struct sigaction second{};
     second.sa_sigaction = chaining_handler;
     second.sa_flags = SA_SIGINFO;
     sigaction(SIGSEGV, &second, &chained_previous);

@@ -48,7 +48,8 @@ TEST(Pool, BlocksAreHandedOutInIncreasingOrder) {
 TEST(Pool, ManySmallGridsFromManyThreads) {
   Pool pool({.threads = 4});
   std::atomic<uint64_t> count{0};
-  auto code = region_code([](BlockContext* context) { (*parameter<std::atomic<uint64_t>>(context))++; });
+  auto code =
+      region_code([](BlockContext* context) { (*parameter<std::atomic<uint64_t>>(context))++; });
   const int per_thread = under_tsan ? 300 : 5000;
   std::vector<std::thread> threads;
   for (int t = 0; t < 6; ++t)
@@ -175,11 +176,22 @@ TEST(Pool, TasksRunAlsoWhileAllWorkersCompute) {
   std::atomic<int> tasks{0};
   Completion blocked_task;
   auto released = blocked_task.callback();
-  pool.submit_task([&] { released({}); while (!stop) std::this_thread::yield(); ++tasks; }, true);
+  pool.submit_task(
+      [&] {
+        released({});
+        while (!stop) std::this_thread::yield();
+        ++tasks;
+      },
+      true);
   blocked_task.wait();
   Completion copies;
   for (int i = 0; i < 10; ++i)
-    pool.submit_task([&, finished = copies.callback()] { ++tasks; finished({}); }, i % 2 == 0);
+    pool.submit_task(
+        [&, finished = copies.callback()] {
+          ++tasks;
+          finished({});
+        },
+        i % 2 == 0);
   copies.wait();
   EXPECT_GE(tasks, 10);
   stop = true;
@@ -191,7 +203,10 @@ TEST(Pool, TasksRunOnIdleWorkers) {
   Completion tasks;
   std::atomic<int> count{0};
   for (int i = 0; i < 2000; ++i)
-    pool.submit_task([&, finished = tasks.callback()] { ++count; finished({}); });
+    pool.submit_task([&, finished = tasks.callback()] {
+      ++count;
+      finished({});
+    });
   tasks.wait();
   EXPECT_EQ(count, 2000);
 }
@@ -266,9 +281,8 @@ TEST(Pool, DearerBlocksThanLastTimeAreSharedOut) {
 
 TEST(Pool, IdleWorkersGiveMemoryBackAndRunAgain) {
   Pool pool({.threads = 2});
-  auto region = region_code([](BlockContext* context) {
-    std::memset(context->local, 1, size_t{64} * 1024 * 128);
-  });
+  auto region = region_code(
+      [](BlockContext* context) { std::memset(context->local, 1, size_t{64} * 1024 * 128); });
   region->meta.local_frame_bytes = 64 * 1024;
   auto fiber = fiber_code([](BlockContext* context, WarpContext* warp) {
     context->launch->runtime->barrier(context, warp, 0, 0, 32, 0, 0);

@@ -59,15 +59,20 @@ TEST(Printf, EdgeCases) {
   EXPECT_EQ(count, 1);
   EXPECT_EQ(format("[%s]", Packer().add<const char*>(nullptr)), "[(null)]");
   EXPECT_EQ(format("[%p]", Packer().add<uint64_t>(0x1234)), "[0x1234]");
-  EXPECT_EQ(format("[%*d|%-*d|%.*f]", Packer().add<int32_t>(5).add<int32_t>(42).add<int32_t>(4)
-                                          .add<int32_t>(7).add<int32_t>(2).add<double>(1.239)),
+  EXPECT_EQ(format("[%*d|%-*d|%.*f]", Packer()
+                                          .add<int32_t>(5)
+                                          .add<int32_t>(42)
+                                          .add<int32_t>(4)
+                                          .add<int32_t>(7)
+                                          .add<int32_t>(2)
+                                          .add<double>(1.239)),
             "[   42|7   |1.24]");
   EXPECT_EQ(format("[%*d]", Packer().add<int32_t>(-4).add<int32_t>(7)), "[7   ]");
-  EXPECT_EQ(format("[%.3s|%6.2s|%-4s]", Packer().add<const char*>("abcdef").add<const char*>("xyz")
-                                            .add<const char*>("q")),
-            "[abc|    xy|q   ]");
-  EXPECT_EQ(format("%hd %hhu %hu", Packer().add<int32_t>(70000).add<int32_t>(300)
-                                       .add<int32_t>(-1)),
+  EXPECT_EQ(
+      format("[%.3s|%6.2s|%-4s]",
+             Packer().add<const char*>("abcdef").add<const char*>("xyz").add<const char*>("q")),
+      "[abc|    xy|q   ]");
+  EXPECT_EQ(format("%hd %hhu %hu", Packer().add<int32_t>(70000).add<int32_t>(300).add<int32_t>(-1)),
             "4464 44 65535");
   EXPECT_EQ(format("%300d", Packer().add<int32_t>(1)).size(), 300u);
   EXPECT_EQ(format("%zu %jd %lu", Packer().add<uint64_t>(~0ull).add<int64_t>(-3).add<uint64_t>(4)),

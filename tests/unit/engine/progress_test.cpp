@@ -67,7 +67,8 @@ TEST(Progress, LaneGridBarrier) {
     data->arrived++;
     while (data->arrived.load() < all) context->launch->runtime->yield(context, warp);
   });
-  EXPECT_EQ(run(pool, make_spec(code, 12, 64, &data)).kind, Fault::none);
+  EXPECT_EQ(run(pool, make_spec(code, under_tsan ? 3 : 12, under_tsan ? 32 : 64, &data)).kind,
+            Fault::none);
 }
 
 TEST(Progress, CooperativeGridBeyondTheLimitIsRefused) {
@@ -115,8 +116,8 @@ TEST_P(Persistent, KernelFedByTheHostLetsOthersRun) {
     while (box.reply != i) std::this_thread::yield();
     // Other streams: a region grid, a fiber grid with barriers, a copy.
     std::atomic<uint64_t> count{0};
-    auto region = region_code(
-        [](BlockContext* context) { (*parameter<std::atomic<uint64_t>>(context))++; });
+    auto region =
+        region_code([](BlockContext* context) { (*parameter<std::atomic<uint64_t>>(context))++; });
     EXPECT_EQ(run(pool, make_spec(region, 500, 32, &count)).kind, Fault::none);
     auto fiber = fiber_code([](BlockContext* context, WarpContext* warp) {
       context->launch->runtime->barrier(context, warp, 0, 0, 32, 0, 0);
@@ -208,9 +209,8 @@ TEST(Progress, RandomMixOfGrids) {
   SCOPED_TRACE("seed " + std::to_string(seed));
   std::mt19937 random(seed);
   const auto pick = [&](uint32_t n) { return static_cast<uint32_t>(random() % n); };
-  auto region = region_code([](BlockContext* context) {
-    (*parameter<std::atomic<uint64_t>>(context))++;
-  });
+  auto region =
+      region_code([](BlockContext* context) { (*parameter<std::atomic<uint64_t>>(context))++; });
   auto fiber = fiber_code([](BlockContext* context, WarpContext* warp) {
     const kernel::Runtime* runtime = context->launch->runtime;
     for (int i = 0; i < 3; ++i) runtime->barrier(context, warp, 0, 0, 32, 0, 0);
