@@ -216,6 +216,13 @@ def first_line(*command):
         return "?"
 
 
+def load_note():
+    """What else the machine was doing when the benchmark began."""
+    load, cores = os.getloadavg()[0], len(os.sched_getaffinity(0))
+    idle = "idle" if load < 0.3 * cores else "not idle: absolute times are too long"
+    return f"Load average at the start: {load:.1f} on {cores} cores ({idle})."
+
+
 def machine():
     text = Path("/proc/cpuinfo").read_text()
     model = re.search(r"model name\s*:\s*(.*)", text).group(1)
@@ -252,11 +259,11 @@ CALL_NAMES = {
 }
 
 
-def page(args, rows, process, calls, notes):
+def page(args, rows, process, calls, notes, load):
     commit = first_line("git", "-C", str(ROOT), "rev-parse", "--short", "HEAD")
     out = ["# Benchmarks", "",
            f"Written by `make bench` on {datetime.date.today()}, commit {commit}. Do not edit.", "",
-           f"Machine: {machine()}.",
+           f"Machine: {machine()}. {load}",
            f"Compilers: {first_line('g++', '--version')}; "
            f"nvcc {subprocess.run([find_nvcc(), '--version'], capture_output=True, text=True).stdout.split('release ')[-1].split(',')[0]}"
            " with -O3 and its default architecture.", "",
@@ -313,6 +320,7 @@ def main():
     bench = Bench(args)
     try:
         print(f"bench: {len(args.names)} kernels, {args.reps} repetitions, {machine()}", flush=True)
+        load = load_note()
         rows = {name: bench.kernel(name) for name in args.names}
         process = calls = None
         if not args.no_micro and "limen" in args.peers:
@@ -320,7 +328,7 @@ def main():
             if process is None:
                 bench.notes.append("`limen run ./vector_add` failed, so there are no process times")
             calls = bench.calls()
-        text = page(args, rows, process, calls, bench.notes)
+        text = page(args, rows, process, calls, bench.notes, load)
         out = Path(args.out)
         out.parent.mkdir(parents=True, exist_ok=True)
         out.write_text(text)
