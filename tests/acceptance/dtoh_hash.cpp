@@ -371,10 +371,15 @@ struct Wrapped {
   void* ours[2];
 };
 
-#define WRAP(name, function)                                                  \
-  {name,                                                                      \
-   {reinterpret_cast<void**>(&Real<0>::function), reinterpret_cast<void**>(&Real<1>::function)}, \
-   {reinterpret_cast<void*>(&function<0>), reinterpret_cast<void*>(&function<1>)}}
+#define WRAP(name, function)                                                       \
+  {                                                                                \
+    name,                                                                          \
+        {reinterpret_cast<void**>(&Real<0>::function),                             \
+         reinterpret_cast<void**>(&Real<1>::function)},                            \
+    {                                                                              \
+      reinterpret_cast<void*>(&function<0>), reinterpret_cast<void*>(&function<1>) \
+    }                                                                              \
+  }
 
 const Wrapped wrapped[] = {
     WRAP("cuMemcpyDtoH", dtoh),

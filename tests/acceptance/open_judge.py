@@ -25,6 +25,10 @@ OVERRIDES = {
     # Lanes race for the data by design and its size follows the L2 cache: what can be asked is that
     # the kernel changed both buffers, which start as copies of the host's (record indices).
     "cuda-samples/simpleAttributes": {"changed": [[2, 0], [3, 1]]},
+    # An 8-bit picture: a few of its bytes may fall on the other side of a rounding.
+    "hecbench/aobench": {"bytes": 1e-5},
+    # The error bars are square roots of cancelled sums (one is -nan on the H200); the means are not.
+    "hecbench/vmc": {"mask": r"\+- \S+"},
     # It writes ten pictures and upstream ships two of them; its scratch memory follows the device.
     "cuda-samples/segmentationTreeThrust": {
         "files": [["level_00.ppm", "data/ref_00.ppm"], ["level_09.ppm", "data/ref_09.ppm"]]},
@@ -59,13 +63,16 @@ def same_line(got: str, want: str, tolerance: float) -> bool:
     return True
 
 
-def compare_output(got: str, want: str, tolerance: float) -> str:
+def compare_output(got: str, want: str, tolerance: float, mask: str = "") -> str:
     """'' or where the output leaves the H200's. A recorded output may be cut at its end."""
     cut = len(want) >= 1500
     wanted = comparable_lines(want)
     if cut and wanted:
         wanted = wanted[:-1]
     given = comparable_lines(got)
+    if mask:
+        wanted = [re.sub(mask, "", line) for line in wanted]
+        given = [re.sub(mask, "", line) for line in given]
     if len(given) < len(wanted) or (not cut and len(given) > len(wanted)):
         return f"output has {len(given)} comparable lines, the H200's {len(wanted)}"
     for a, b in zip(given, wanted):
@@ -95,7 +102,7 @@ def judge_output(program: dict, run) -> str:
         own = override.get("output")  # recorded by us, where the arguments are ours
         wanted = "\n".join(own.split()) if own else program.get("h200_output", "")
         return compare_output(run.output, wanted,
-                              override.get("tolerance", TOLERANCE))
+                              override.get("tolerance", TOLERANCE), override.get("mask", ""))
     return ""
 
 
@@ -113,7 +120,8 @@ def memory_verdict(program: dict, known: dict, records: list[dict],
         changed = sum(max(a, b) < len(data) and data[a]["bytes"] == data[b]["bytes"] and
                       data[a]["hash"] != data[b]["hash"] for a, b in pairs)
         return changed == len(pairs), f"{changed} of {len(pairs)} buffers changed"
-    compared = compare_records(known, records, known.get("unstable", []))
+    compared = compare_records(known, records, known.get("unstable", []),
+                               OVERRIDES.get(key(program), {}).get("bytes", 0))
     return compared["good"], compared["summary"]
 
 
@@ -124,17 +132,19 @@ def same_sums(a: list, b: list, tolerance: float) -> bool:
     return all(abs(x - y) <= tolerance * scale for x, y in zip(a[2:], b[2:]))
 
 
-def same_record(a: dict, b: dict, tolerance: float) -> bool:
+def same_record(a: dict, b: dict, tolerance: float, byte_tolerance: float) -> bool:
     """Whether b holds what the recorded a held: bit by bit, or as floats within the tolerance."""
     if a["hash"] == b["hash"]:
         return True
+    if byte_tolerance:
+        return all(abs(x - y) <= byte_tolerance * x for x, y in zip(a["u8"], b["u8"]))
     for kind in ("f32", "f64", "f16"):
         if a[kind][0] >= 0.98:
             return same_sums(a[kind], b[kind], tolerance)
     return False
 
 
-def compare_records(known: dict, got: list[dict], unstable=()) -> dict:
+def compare_records(known: dict, got: list[dict], unstable=(), byte_tolerance: float = 0) -> dict:
     """Compares a recording with the records of another run.
 
     Records pair up by what they are and their size, in order, so that an extra one does not shift
@@ -160,8 +170,8 @@ def compare_records(known: dict, got: list[dict], unstable=()) -> dict:
         if r["at"] in unstable:
             continue
         compared += 1
-        if not other or other["bytes"] != r["bytes"] or not same_record(r, other,
-                                                                       MEMORY_TOLERANCE):
+        if not other or other["bytes"] != r["bytes"] or not same_record(
+                r, other, MEMORY_TOLERANCE, byte_tolerance):
             different.append(r["at"])
     good = compared > 0 and not different
     summary = f"{compared - len(different)} of {compared} records match"

@@ -1,6 +1,6 @@
 // Life and death of contexts, the per-thread stack, and the cuCtx* and cuDevicePrimaryCtx* calls.
-// Invariant: a context ends only after its work, unless the process is exiting: then nothing is freed
-// or waited for. Thread rule: see the header.
+// Invariant: a context ends only after its work, unless the process is exiting: then nothing is
+// freed or waited for. Thread rule: see the header.
 #include "drivers/cpu/context.h"
 
 #include <pthread.h>
@@ -84,18 +84,30 @@ Context* pop() {
 
 CUresult result_of(kernel::Fault fault) {
   switch (fault) {
-    case kernel::Fault::none: return CUDA_SUCCESS;
-    case kernel::Fault::illegal_address: return CUDA_ERROR_ILLEGAL_ADDRESS;
-    case kernel::Fault::misaligned_address: return CUDA_ERROR_MISALIGNED_ADDRESS;
-    case kernel::Fault::trap: return CUDA_ERROR_LAUNCH_FAILED;
-    case kernel::Fault::assert_failed: return CUDA_ERROR_ASSERT;
-    case kernel::Fault::stack_overflow: return CUDA_ERROR_ILLEGAL_ADDRESS;
-    case kernel::Fault::illegal_instruction: return CUDA_ERROR_ILLEGAL_INSTRUCTION;
-    case kernel::Fault::invalid_pc: return CUDA_ERROR_INVALID_PC;
-    case kernel::Fault::lanes_apart: return CUDA_ERROR_LAUNCH_FAILED;
-    case kernel::Fault::deadlock: return CUDA_ERROR_LAUNCH_TIMEOUT;
-    case kernel::Fault::out_of_resources: return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
-    case kernel::Fault::invalid_address_space: return CUDA_ERROR_INVALID_ADDRESS_SPACE;
+    case kernel::Fault::none:
+      return CUDA_SUCCESS;
+    case kernel::Fault::illegal_address:
+      return CUDA_ERROR_ILLEGAL_ADDRESS;
+    case kernel::Fault::misaligned_address:
+      return CUDA_ERROR_MISALIGNED_ADDRESS;
+    case kernel::Fault::trap:
+      return CUDA_ERROR_LAUNCH_FAILED;
+    case kernel::Fault::assert_failed:
+      return CUDA_ERROR_ASSERT;
+    case kernel::Fault::stack_overflow:
+      return CUDA_ERROR_ILLEGAL_ADDRESS;
+    case kernel::Fault::illegal_instruction:
+      return CUDA_ERROR_ILLEGAL_INSTRUCTION;
+    case kernel::Fault::invalid_pc:
+      return CUDA_ERROR_INVALID_PC;
+    case kernel::Fault::lanes_apart:
+      return CUDA_ERROR_LAUNCH_FAILED;
+    case kernel::Fault::deadlock:
+      return CUDA_ERROR_LAUNCH_TIMEOUT;
+    case kernel::Fault::out_of_resources:
+      return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+    case kernel::Fault::invalid_address_space:
+      return CUDA_ERROR_INVALID_ADDRESS_SPACE;
   }
   return CUDA_ERROR_LAUNCH_FAILED;
 }
@@ -185,10 +197,14 @@ void Context::kernel_failed(const engine::FaultInfo& fault) {
 
 WaitPolicy Context::wait_policy() const {
   switch (flags.load(std::memory_order_relaxed) & CU_CTX_SCHED_MASK) {
-    case CU_CTX_SCHED_SPIN: return WaitPolicy::spin;
-    case CU_CTX_SCHED_YIELD: return WaitPolicy::yield;
-    case CU_CTX_SCHED_BLOCKING_SYNC: return WaitPolicy::block;
-    default: return WaitPolicy::automatic;
+    case CU_CTX_SCHED_SPIN:
+      return WaitPolicy::spin;
+    case CU_CTX_SCHED_YIELD:
+      return WaitPolicy::yield;
+    case CU_CTX_SCHED_BLOCKING_SYNC:
+      return WaitPolicy::block;
+    default:
+      return WaitPolicy::automatic;
   }
 }
 
@@ -354,8 +370,10 @@ CUresult cuCtxSetCurrent(CUcontext ctx) {
   if (!driver().contexts.resolve(context) && !driver().contexts.once_was(context))
     return CUDA_ERROR_INVALID_CONTEXT;
   ThreadState& thread = this_thread();
-  if (thread.stack.empty()) thread.stack.push_back(context);
-  else thread.stack.back() = context;
+  if (thread.stack.empty())
+    thread.stack.push_back(context);
+  else
+    thread.stack.back() = context;
   top = context;
   return CUDA_SUCCESS;
 }
@@ -471,22 +489,36 @@ CUresult cuCtxGetLimit(size_t* pvalue, CUlimit limit) {
   if (CUresult result = current_usable(&context)) return result;
   if (!pvalue) return CUDA_ERROR_INVALID_VALUE;
   switch (limit) {
-    case CU_LIMIT_STACK_SIZE: *pvalue = context->stack_bytes; return CUDA_SUCCESS;
-    case CU_LIMIT_PRINTF_FIFO_SIZE: *pvalue = context->print.limit_bytes(); return CUDA_SUCCESS;
-    case CU_LIMIT_MALLOC_HEAP_SIZE: *pvalue = context->heap.limit_bytes(); return CUDA_SUCCESS;
+    case CU_LIMIT_STACK_SIZE:
+      *pvalue = context->stack_bytes;
+      return CUDA_SUCCESS;
+    case CU_LIMIT_PRINTF_FIFO_SIZE:
+      *pvalue = context->print.limit_bytes();
+      return CUDA_SUCCESS;
+    case CU_LIMIT_MALLOC_HEAP_SIZE:
+      *pvalue = context->heap.limit_bytes();
+      return CUDA_SUCCESS;
     case CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT:
       *pvalue = context->pending_launches;
       return CUDA_SUCCESS;
-    case CU_LIMIT_MAX_L2_FETCH_GRANULARITY: *pvalue = context->l2_fetch_bytes; return CUDA_SUCCESS;
-    case CU_LIMIT_PERSISTING_L2_CACHE_SIZE: *pvalue = 0; return CUDA_SUCCESS;
-    case CU_LIMIT_SHMEM_SIZE:
-      *pvalue = size_t(
-          context->device.limit(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN));
+    case CU_LIMIT_MAX_L2_FETCH_GRANULARITY:
+      *pvalue = context->l2_fetch_bytes;
       return CUDA_SUCCESS;
-    case CU_LIMIT_CIG_ENABLED: *pvalue = 0; return CUDA_SUCCESS;
+    case CU_LIMIT_PERSISTING_L2_CACHE_SIZE:
+      *pvalue = 0;
+      return CUDA_SUCCESS;
+    case CU_LIMIT_SHMEM_SIZE:
+      *pvalue =
+          size_t(context->device.limit(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN));
+      return CUDA_SUCCESS;
+    case CU_LIMIT_CIG_ENABLED:
+      *pvalue = 0;
+      return CUDA_SUCCESS;
     case CU_LIMIT_CIG_SHMEM_FALLBACK_ENABLED:
-    case CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH: return CUDA_ERROR_UNSUPPORTED_LIMIT;
-    default: return CUDA_ERROR_INVALID_VALUE;
+    case CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH:
+      return CUDA_ERROR_UNSUPPORTED_LIMIT;
+    default:
+      return CUDA_ERROR_INVALID_VALUE;
   }
 }
 
@@ -504,7 +536,8 @@ CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
       return CUDA_SUCCESS;
     case CU_LIMIT_MALLOC_HEAP_SIZE:
       if (value > context->device.memory().limit_bytes()) return CUDA_ERROR_INVALID_VALUE;
-      return context->heap.set_limit(std::max(value, least_heap_bytes)) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+      return context->heap.set_limit(std::max(value, least_heap_bytes)) ? CUDA_SUCCESS
+                                                                        : CUDA_ERROR_INVALID_VALUE;
     case CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT:
       context->pending_launches = value;
       return CUDA_SUCCESS;
@@ -512,12 +545,16 @@ CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
       if (value > 128) return CUDA_ERROR_INVALID_VALUE;
       context->l2_fetch_bytes = value;  // a hint on NVIDIA's devices; there is nothing to tune here
       return CUDA_SUCCESS;
-    case CU_LIMIT_PERSISTING_L2_CACHE_SIZE: return CUDA_SUCCESS;  // rounded down to the most: 0
+    case CU_LIMIT_PERSISTING_L2_CACHE_SIZE:
+      return CUDA_SUCCESS;  // rounded down to the most: 0
     case CU_LIMIT_SHMEM_SIZE:
-    case CU_LIMIT_CIG_ENABLED: return CUDA_ERROR_NOT_PERMITTED;
+    case CU_LIMIT_CIG_ENABLED:
+      return CUDA_ERROR_NOT_PERMITTED;
     case CU_LIMIT_CIG_SHMEM_FALLBACK_ENABLED:
-    case CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH: return CUDA_ERROR_UNSUPPORTED_LIMIT;
-    default: return CUDA_ERROR_INVALID_VALUE;
+    case CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH:
+      return CUDA_ERROR_UNSUPPORTED_LIMIT;
+    default:
+      return CUDA_ERROR_INVALID_VALUE;
   }
 }
 

@@ -45,14 +45,14 @@ struct Context final : StreamOwner {
   Device& device;
   const bool primary;
   std::atomic<bool> active{false};
-  uint32_t owner = 0;            ///< owner of memory blocks; new at each activation
+  uint32_t owner = 0;  ///< owner of memory blocks; new at each activation
   std::atomic<unsigned> flags{0};
   std::atomic<uint32_t> retained{0};
-  std::mutex life;               ///< serialises activate() and end()
+  std::mutex life;  ///< serialises activate() and end()
 
   std::shared_ptr<Stream> legacy;
   std::mutex mutex;
-  std::vector<std::shared_ptr<Stream>> streams;   ///< all but legacy, also destroyed ones still busy
+  std::vector<std::shared_ptr<Stream>> streams;  ///< all but legacy, also destroyed ones still busy
   std::set<StreamHandle*> stream_handles;
   std::set<EventHandle*> event_handles;
   std::set<Module*> modules;

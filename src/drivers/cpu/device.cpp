@@ -156,7 +156,8 @@ bool Device::attribute(int attribute, int* value) const {
 
 std::string Device::pci_bus_id() const {
   return fmt::format("{:04x}:{:02x}:{:02x}.0", limit(CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID),
-                     limit(CU_DEVICE_ATTRIBUTE_PCI_BUS_ID), limit(CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID));
+                     limit(CU_DEVICE_ATTRIBUTE_PCI_BUS_ID),
+                     limit(CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID));
 }
 
 CUresult cuDeviceGet(CUdevice* device, int ordinal) {

@@ -1,6 +1,6 @@
-// cuInit: reads the settings, reserves addresses, starts the workers, makes the devices. Also the one
-// place that turns an Error into a log line and a CUresult.
-// Invariant: what is made here is never destroyed. Thread rule: cuInit runs under the loader's lock.
+// cuInit: reads the settings, reserves addresses, starts the workers, makes the devices. Also the
+// one place that turns an Error into a log line and a CUresult. Invariant: what is made here is
+// never destroyed. Thread rule: cuInit runs under the loader's lock.
 #include "drivers/cpu/driver.h"
 
 #include <cstdlib>
@@ -56,8 +56,8 @@ Result<void> make_devices(Driver& made) {
     made.devices.push_back(new Device(static_cast<int>(i), settings, made.pool->threads(),
                                       new Allocator(std::move(options))));
   }
-  made.host = new Allocator({made.space.partition_base(count), made.space.partition_bytes(), machine,
-                             "pinned host", available_memory_bytes});
+  made.host = new Allocator({made.space.partition_base(count), made.space.partition_bytes(),
+                             machine, "pinned host", available_memory_bytes});
   return {};
 }
 

@@ -1,7 +1,7 @@
-// The CPU driver's root: settings, worker pool, devices, address space and the arenas behind handles.
-// Made once by cuInit and never destroyed: NVIDIA's runtime still calls us from its exit handler,
-// after static destructors. Invariant: immutable once made, apart from the objects' own state.
-// Thread rule: driver() is valid after cuInit and free of locks.
+// The CPU driver's root: settings, worker pool, devices, address space and the arenas behind
+// handles. Made once by cuInit and never destroyed: NVIDIA's runtime still calls us from its exit
+// handler, after static destructors. Invariant: immutable once made, apart from the objects' own
+// state. Thread rule: driver() is valid after cuInit and free of locks.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -39,7 +39,7 @@ struct Settings {
   bool launch_blocking = false;
   bool eager_loading = false;
   std::string dump_dir;
-  std::string cache_dir;       ///< empty: no disk cache
+  std::string cache_dir;  ///< empty: no disk cache
   uint64_t cache_bytes = 0;
 };
 
@@ -49,9 +49,9 @@ Result<Settings> read_settings();
 struct Driver {
   Settings settings;
   engine::Pool* pool = nullptr;
-  AddressSpace space;          ///< partition i: device i; the last: pinned host memory
+  AddressSpace space;  ///< partition i: device i; the last: pinned host memory
   std::vector<Device*> devices;
-  Allocator* host = nullptr;   ///< pinned memory
+  Allocator* host = nullptr;  ///< pinned memory
   ContextEndHook context_end_hook = nullptr;
 
   Arena<Context> contexts;
@@ -59,13 +59,14 @@ struct Driver {
   Arena<EventHandle> events;
   Arena<Module> modules;
   Arena<Library> libraries;
-  Arena<Function> functions;   ///< CUfunction and CUkernel are one kind of handle
+  Arena<Function> functions;  ///< CUfunction and CUkernel are one kind of handle
   Arena<LinkState> links;
   Arena<MemPool> pools;
 
   /// Device of a CUdevice number, or nullptr.
   Device* device(CUdevice ordinal) const {
-    return ordinal >= 0 && static_cast<size_t>(ordinal) < devices.size() ? devices[ordinal] : nullptr;
+    return ordinal >= 0 && static_cast<size_t>(ordinal) < devices.size() ? devices[ordinal]
+                                                                         : nullptr;
   }
   /// The allocator whose partition holds the address, or nullptr.
   Allocator* allocator_of(uint64_t address) const;

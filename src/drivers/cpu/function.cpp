@@ -1,6 +1,6 @@
 // Attributes of kernels: cuFunc* and cuKernel*. Numbers come from the PTX: static shared and local
-// memory, limits asked for. Registers are not counted on a CPU: a nominal 32 a thread is reported, so
-// that they never limit occupancy. Thread rule: any thread; attributes are atomics.
+// memory, limits asked for. Registers are not counted on a CPU: a nominal 32 a thread is reported,
+// so that they never limit occupancy. Thread rule: any thread; attributes are atomics.
 #include "abi/cpu_api.h"
 #include "drivers/cpu/context.h"
 #include "drivers/cpu/launch.h"
@@ -34,25 +34,33 @@ CUresult get_attribute(int* value, CUfunction_attribute attribute, Function& fun
     case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
       *value = static_cast<int>(needs->static_shared_bytes);
       return CUDA_SUCCESS;
-    case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES: *value = constant_bytes(module); return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES:
+      *value = constant_bytes(module);
+      return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES:
       *value = static_cast<int>(needs->local_bytes);
       return CUDA_SUCCESS;
-    case CU_FUNC_ATTRIBUTE_NUM_REGS: *value = nominal_registers; return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_NUM_REGS:
+      *value = nominal_registers;
+      return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_PTX_VERSION:
       *value = static_cast<int>(module.target_sm);
       return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
       *value = static_cast<int>(device.capability());
       return CUDA_SUCCESS;
-    case CU_FUNC_ATTRIBUTE_CACHE_MODE_CA: *value = 0; return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_CACHE_MODE_CA:
+      *value = 0;
+      return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
       *value = most_dynamic_shared(state, needs->static_shared_bytes, device);
       return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
       *value = state.carveout;
       return CUDA_SUCCESS;
-    case CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET: *value = 0; return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET:
+      *value = 0;
+      return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
@@ -60,8 +68,11 @@ CUresult get_attribute(int* value, CUfunction_attribute attribute, Function& fun
           state.function().req_cluster[attribute - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH]);
       return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
-    case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE: *value = 0; return CUDA_SUCCESS;
-    default: return CUDA_ERROR_INVALID_VALUE;
+    case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+      *value = 0;
+      return CUDA_SUCCESS;
+    default:
+      return CUDA_ERROR_INVALID_VALUE;
   }
 }
 
@@ -90,7 +101,8 @@ CUresult set_attribute(CUfunction_attribute attribute, int value, Function& func
     case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
       if (value == 0) return CUDA_SUCCESS;
       return report({Code::not_supported, "thread block clusters are not built yet", ""});
-    default: return CUDA_ERROR_INVALID_VALUE;
+    default:
+      return CUDA_ERROR_INVALID_VALUE;
   }
 }
 
@@ -134,7 +146,8 @@ int most_dynamic_shared(const KernelState& state, uint32_t static_bytes, const D
   int set = state.max_dynamic_shared_bytes;
   if (set >= 0) return set;
   return std::max(device.limit(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK) -
-                      static_cast<int>(static_bytes), 0);
+                      static_cast<int>(static_bytes),
+                  0);
 }
 
 CUresult cuFuncGetAttribute(int* pi, CUfunction_attribute attrib, CUfunction hfunc) {

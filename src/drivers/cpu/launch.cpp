@@ -1,6 +1,6 @@
-// Kernel launches: checks, parameters, the version to run, the stream. The call returns once the grid
-// is queued; a first launch compiles before it returns, so that a compiler error is this call's.
-// Codes for wrong launches: measured H200, driver 580.x (every bad dimension is 1).
+// Kernel launches: checks, parameters, the version to run, the stream. The call returns once the
+// grid is queued; a first launch compiles before it returns, so that a compiler error is this
+// call's. Codes for wrong launches: measured H200, driver 580.x (every bad dimension is 1).
 // Invariant: a GridSpec owns or shares everything it refers to. Thread rule: any thread.
 #include "drivers/cpu/launch.h"
 
@@ -50,7 +50,8 @@ CUresult check_shape(const Shape& shape, const Function& function, const Device&
   if (kernel.req_cluster[0] * kernel.req_cluster[1] * kernel.req_cluster[2] > 1)
     return report({Code::not_supported,
                    fmt::format("kernel {} asks for thread block clusters, which are not built yet",
-                               kernel.name), ""});
+                               kernel.name),
+                   ""});
   return CUDA_SUCCESS;
 }
 
@@ -70,9 +71,12 @@ CUresult pack(std::vector<uint8_t>& out, const ptx::Function& kernel, void** par
     const void* buffer = nullptr;
     size_t bytes = 0;
     for (void** word = extra; *word != CU_LAUNCH_PARAM_END; word += 2) {
-      if (word[0] == CU_LAUNCH_PARAM_BUFFER_POINTER) buffer = word[1];
-      else if (word[0] == CU_LAUNCH_PARAM_BUFFER_SIZE) bytes = *static_cast<size_t*>(word[1]);
-      else return CUDA_ERROR_INVALID_VALUE;
+      if (word[0] == CU_LAUNCH_PARAM_BUFFER_POINTER)
+        buffer = word[1];
+      else if (word[0] == CU_LAUNCH_PARAM_BUFFER_SIZE)
+        bytes = *static_cast<size_t*>(word[1]);
+      else
+        return CUDA_ERROR_INVALID_VALUE;
     }
     if (bytes > out.size()) return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
     if (bytes && !buffer) return CUDA_ERROR_INVALID_VALUE;
@@ -124,8 +128,8 @@ CUresult find_code(Function& function, const Shape& shape, Context& context,
   return CUDA_SUCCESS;
 }
 
-CUresult launch(Function& function, const Shape& shape, CUstream stream, void** params, void** extra,
-                const int* priority) {
+CUresult launch(Function& function, const Shape& shape, CUstream stream, void** params,
+                void** extra, const int* priority) {
   ResolvedStream on;
   if (CUresult result = resolve_stream(stream, &on)) return result;
   Context& context = *on.context;
@@ -133,7 +137,8 @@ CUresult launch(Function& function, const Shape& shape, CUstream stream, void** 
   if (CUresult result = check_shape(shape, function, context.device)) return result;
   if (CUresult result = check_shared(shape, function, context.device)) return result;
   auto grid = std::make_unique<engine::GridSpec>();
-  if (CUresult result = pack(grid->params, function.state->function(), params, extra)) return result;
+  if (CUresult result = pack(grid->params, function.state->function(), params, extra))
+    return result;
   std::shared_ptr<Instance> instance;
   if (CUresult result = find_code(function, shape, context, &grid->code, &instance)) return result;
   grid->globals = instance->addresses();
@@ -158,7 +163,8 @@ CUresult launch(Function& function, const Shape& shape, CUstream stream, void** 
 }
 
 CUresult not_built(const char* what) {
-  return report({Code::not_supported, fmt::format("launch attribute {} is not built yet", what), ""});
+  return report(
+      {Code::not_supported, fmt::format("launch attribute {} is not built yet", what), ""});
 }
 
 /// Attributes that ask for something: hints are accepted, the rest is refused by name.
@@ -175,7 +181,8 @@ CUresult read_attributes(const CUlaunchConfig& config, int* priority, bool* has_
       case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
       case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
       case CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING:
-      case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION: break;  // full order satisfies it
+      case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
+        break;  // full order satisfies it
       case CU_LAUNCH_ATTRIBUTE_PRIORITY:
         *priority = std::min(std::max(value.priority, greatest_priority), least_priority);
         *has_priority = true;
@@ -189,14 +196,18 @@ CUresult read_attributes(const CUlaunchConfig& config, int* priority, bool* has_
         if (value.clusterDim.x * value.clusterDim.y * value.clusterDim.z > 1)
           return not_built("cluster dimension");
         break;
-      case CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION: break;  // a preference
-      case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT: return not_built("programmatic event");
-      case CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT: return not_built("launch completion event");
+      case CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION:
+        break;  // a preference
+      case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
+        return not_built("programmatic event");
+      case CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT:
+        return not_built("launch completion event");
       case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
         if (value.deviceUpdatableKernelNode.deviceUpdatable)
           return not_built("device updatable kernel node");
         break;
-      default: return CUDA_ERROR_INVALID_VALUE;
+      default:
+        return CUDA_ERROR_INVALID_VALUE;
     }
   }
   return CUDA_SUCCESS;

@@ -51,7 +51,8 @@ int blocks_that_fit(const Question& question, int64_t block_threads, int64_t dyn
   int64_t most = most_threads(question.function->state->function(), device);
   if (block_threads > most || dynamic_bytes > question.most_dynamic) return 0;
   int64_t warps = (block_threads + 31) / 32;
-  int64_t by_threads = device.limit(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR) / 32 / warps;
+  int64_t by_threads =
+      device.limit(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR) / 32 / warps;
   int64_t by_shared = device.limit(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR) /
                       shared_of_block(question, dynamic_bytes);
   int64_t by_registers = device.limit(CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR) /
@@ -64,8 +65,8 @@ int blocks_that_fit(const Question& question, int64_t block_threads, int64_t dyn
 
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* numBlocks, CUfunction func, int blockSize,
                                                      size_t dynamicSMemSize) {
-  return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(numBlocks, func, blockSize,
-                                                              dynamicSMemSize, CU_OCCUPANCY_DEFAULT);
+  return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+      numBlocks, func, blockSize, dynamicSMemSize, CU_OCCUPANCY_DEFAULT);
 }
 
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* numBlocks, CUfunction func,
@@ -89,7 +90,8 @@ CUresult cuOccupancyMaxPotentialBlockSize(int* minGridSize, int* blockSize, CUfu
                                                    blockSizeLimit, CU_OCCUPANCY_DEFAULT);
 }
 
-CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int* minGridSize, int* blockSize, CUfunction func,
+CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int* minGridSize, int* blockSize,
+                                                   CUfunction func,
                                                    CUoccupancyB2DSize blockSizeToDynamicSMemSize,
                                                    size_t dynamicSMemSize, int blockSizeLimit,
                                                    unsigned int flags) {
@@ -106,7 +108,8 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int* minGridSize, int* blockS
   int best_threads = 0, best_block = 0, best_blocks = 0;
   for (int block = (limit + 31) / 32 * 32; block > 0; block -= 32) {
     int size = std::min(block, limit);
-    size_t dynamic = blockSizeToDynamicSMemSize ? blockSizeToDynamicSMemSize(size) : dynamicSMemSize;
+    size_t dynamic =
+        blockSizeToDynamicSMemSize ? blockSizeToDynamicSMemSize(size) : dynamicSMemSize;
     int blocks = blocks_that_fit(question, size, static_cast<int64_t>(dynamic));
     if (blocks * size <= best_threads) continue;
     best_threads = blocks * size;
@@ -127,9 +130,10 @@ CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t* dynamicSmemSize, CUfunc
   if (CUresult result = prepare(func, &question)) return result;
   const Device& device = *question.device;
   if (blocks_that_fit(question, blockSize, 0) < numBlocks) return CUDA_ERROR_INVALID_VALUE;
-  int64_t share = device.limit(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR) / numBlocks /
-                  shared_unit_bytes * shared_unit_bytes;
-  share -= device.limit(CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK) + question.static_bytes;
+  int64_t share = device.limit(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR) /
+                  numBlocks / shared_unit_bytes * shared_unit_bytes;
+  share -=
+      device.limit(CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK) + question.static_bytes;
   *dynamicSmemSize =
       static_cast<size_t>(std::max<int64_t>(std::min(share, question.most_dynamic), 0));
   return CUDA_SUCCESS;

@@ -1,5 +1,6 @@
-// Peer access between virtual devices. All devices share one memory, so access always works; what is
-// kept is the state that programs ask about. Thread rule: any thread; Context::mutex for the set.
+// Peer access between virtual devices. All devices share one memory, so access always works; what
+// is kept is the state that programs ask about. Thread rule: any thread; Context::mutex for the
+// set.
 #include "abi/cpu_api.h"
 #include "drivers/cpu/context.h"
 
@@ -18,11 +19,18 @@ CUresult cuDeviceGetP2PAttribute(int* value, CUdevice_P2PAttribute attrib, CUdev
   if (!driver().device(srcDevice) || !driver().device(dstDevice) || srcDevice == dstDevice)
     return CUDA_ERROR_INVALID_DEVICE;
   switch (attrib) {
-    case CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK: *value = 0; return CUDA_SUCCESS;
+    case CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK:
+      *value = 0;
+      return CUDA_SUCCESS;
     case CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED:
-    case CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED: *value = 1; return CUDA_SUCCESS;
-    case CU_DEVICE_P2P_ATTRIBUTE_CUDA_ARRAY_ACCESS_SUPPORTED: *value = 0; return CUDA_SUCCESS;
-    default: return CUDA_ERROR_INVALID_VALUE;
+    case CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED:
+      *value = 1;
+      return CUDA_SUCCESS;
+    case CU_DEVICE_P2P_ATTRIBUTE_CUDA_ARRAY_ACCESS_SUPPORTED:
+      *value = 0;
+      return CUDA_SUCCESS;
+    default:
+      return CUDA_ERROR_INVALID_VALUE;
   }
 }
 

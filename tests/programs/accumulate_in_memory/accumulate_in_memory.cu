@@ -1,5 +1,6 @@
-// Sums kept in global memory inside a loop (x[i] += a * y), as PolyBench's kernels have them: nothing
-// says that x does not alias a or y, so the loop loads and stores; rows and columns, and real aliasing.
+// Sums kept in global memory inside a loop (x[i] += a * y), as PolyBench's kernels have them:
+// nothing says that x does not alias a or y, so the loop loads and stores; rows and columns, and
+// real aliasing.
 #include <vector>
 
 #include "check.h"

@@ -44,7 +44,10 @@ int main() {
   verdict.equal(static_cast<int>(cudaMemcpy(got, out, 4, cudaMemcpyDeviceToHost)), 710, "copy");
   void* more;
   verdict.equal(static_cast<int>(cudaMalloc(&more, 4)), 710, "allocate");
-  for (int t = 6; t < 8; ++t) {
+  // Where each lane runs by itself, the first failing one may end the kernel.
+  const char* strategy = std::getenv("LIMEN_STRATEGY");
+  int failing = strategy && !std::strcmp(strategy, "lane") ? 1 : 2;
+  for (int t = 6; t < 6 + failing; ++t) {
     char want[64];
     std::snprintf(want, sizeof want, "block: [0,0,0], thread: [%d,0,0] Assertion `", t);
     verdict.expect(text.find(want) != std::string::npos, "message names the thread", t);

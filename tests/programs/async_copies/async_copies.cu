@@ -94,7 +94,8 @@ int main() {
   CHECK(cudaMemcpy(raw, a, sizeof raw, cudaMemcpyDeviceToHost));
   for (int i = 0; i < 24; ++i) {
     int want = i >= 3 && i < 13 ? reinterpret_cast<unsigned char*>(pinned)[i - 3]
-                                : i == 21 ? 0x22 : 0x11;
+               : i == 21        ? 0x22
+                                : 0x11;
     verdict.equal<int>(raw[i], want, "bytes", i);
   }
   CHECK(cudaMemcpy(a, pinned, 0, cudaMemcpyHostToDevice));

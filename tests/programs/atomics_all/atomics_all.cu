@@ -136,10 +136,30 @@ static void compare(const Cells& got, const std::vector<int>& in, const Cells& s
   }
   std::printf("%s\n", where);
 #define SAME(field) verdict.equal(got.field, want.field, #field)
-  SAME(add); SAME(min_s); SAME(max_s); SAME(add_u); SAME(min_u); SAME(max_u); SAME(bits_and);
-  SAME(bits_or); SAME(bits_xor); SAME(inc); SAME(dec); SAME(add64); SAME(min64); SAME(max64);
-  SAME(and64); SAME(or64); SAME(xor64); SAME(min_s64); SAME(max_s64); SAME(add_f); SAME(add_d);
-  SAME(cas_max_f); SAME(cas_max_d); SAME(cas_sum);
+  SAME(add);
+  SAME(min_s);
+  SAME(max_s);
+  SAME(add_u);
+  SAME(min_u);
+  SAME(max_u);
+  SAME(bits_and);
+  SAME(bits_or);
+  SAME(bits_xor);
+  SAME(inc);
+  SAME(dec);
+  SAME(add64);
+  SAME(min64);
+  SAME(max64);
+  SAME(and64);
+  SAME(or64);
+  SAME(xor64);
+  SAME(min_s64);
+  SAME(max_s64);
+  SAME(add_f);
+  SAME(add_d);
+  SAME(cas_max_f);
+  SAME(cas_max_d);
+  SAME(cas_sum);
 }
 
 int main() {

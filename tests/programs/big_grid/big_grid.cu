@@ -1,5 +1,5 @@
-// Large grids: 70,000 blocks in x, the last of 65,535 in y and z, many tiny blocks; each block is run
-// once.
+// Large grids: 70,000 blocks in x, the last of 65,535 in y and z, many tiny blocks; each block is
+// run once.
 #include <vector>
 
 #include "check.h"

@@ -26,9 +26,9 @@ __global__ void price(const float* s, const float* x, const float* t, float* cal
 
 static double cnd_host(double d) {
   double k = 1 / (1 + 0.2316419 * std::fabs(d));
-  double c = 0.39894228040143267794 * std::exp(-0.5 * d * d) * k *
-             (0.31938153 +
-              k * (-0.356563782 + k * (1.781477937 + k * (-1.821255978 + k * 1.330274429))));
+  double c =
+      0.39894228040143267794 * std::exp(-0.5 * d * d) * k *
+      (0.31938153 + k * (-0.356563782 + k * (1.781477937 + k * (-1.821255978 + k * 1.330274429))));
   return d > 0 ? 1 - c : c;
 }
 

@@ -1,5 +1,5 @@
-// Block shapes that fill no warp: 1-D, 2-D and 3-D, with barriers, shuffles inside the last, partial
-// warp, and every thread's own view of its indices.
+// Block shapes that fill no warp: 1-D, 2-D and 3-D, with barriers, shuffles inside the last,
+// partial warp, and every thread's own view of its indices.
 #include <algorithm>
 #include <vector>
 
@@ -9,10 +9,15 @@ struct View {
   unsigned t[3], b[3], bd[3], gd[3], sum, lanes, linear;
 };
 
+/// The lanes that the warp of a thread has: fewer than 32 in the last warp of a block.
+__device__ unsigned warp_mask(unsigned linear, unsigned size) {
+  unsigned left = size - linear / 32 * 32;
+  return left >= 32 ? ~0u : (1u << left) - 1;
+}
+
 __global__ void look(View* out) {
   extern __shared__ unsigned shared[];
-  unsigned linear =
-      threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+  unsigned linear = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
   unsigned size = blockDim.x * blockDim.y * blockDim.z;
   unsigned block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
   shared[linear] = linear * 3 + block;
@@ -22,7 +27,7 @@ __global__ void look(View* out) {
             {blockDim.x, blockDim.y, blockDim.z},
             {gridDim.x, gridDim.y, gridDim.z},
             shared[(linear + 1) % size] + shared[(linear * 7 + 5) % size],
-            __ballot_sync(__activemask(), true),
+            __ballot_sync(warp_mask(linear, size), true),
             linear};
   __syncthreads();
   shared[size - 1 - linear] = v.sum;
@@ -33,9 +38,9 @@ __global__ void look(View* out) {
 
 int main() {
   Verdict verdict;
-  const dim3 blocks[] = {{1, 1, 1},  {7, 1, 1},   {31, 1, 1}, {33, 1, 1}, {100, 1, 1}, {1000, 1, 1},
-                         {5, 3, 1},  {33, 3, 1},  {8, 8, 1},  {17, 13, 1}, {3, 5, 7},   {1, 1, 64},
-                         {2, 31, 3}, {10, 10, 10}, {1, 33, 1}};
+  const dim3 blocks[] = {{1, 1, 1},    {7, 1, 1},  {31, 1, 1}, {33, 1, 1},   {100, 1, 1},
+                         {1000, 1, 1}, {5, 3, 1},  {33, 3, 1}, {8, 8, 1},    {17, 13, 1},
+                         {3, 5, 7},    {1, 1, 64}, {2, 31, 3}, {10, 10, 10}, {1, 33, 1}};
   const dim3 grids[] = {{1, 1, 1}, {3, 2, 2}, {1, 1, 5}};
   for (dim3 block : blocks) {
     for (dim3 grid : grids) {

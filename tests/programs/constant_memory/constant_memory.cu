@@ -1,5 +1,5 @@
-// Constant memory: uniform and divergent reads, initial values, cudaMemcpyToSymbol whole and with an
-// offset, a struct, the symbol's address, and a large kernel parameter.
+// Constant memory: uniform and divergent reads, initial values, cudaMemcpyToSymbol whole and with
+// an offset, a struct, the symbol's address, and a large kernel parameter.
 #include <vector>
 
 #include "check.h"

@@ -73,9 +73,8 @@ int main() {
   std::vector<int> want = in;
   std::sort(want.begin(), want.end());
   for (int i = 0; i < n; ++i) verdict.equal(got[i], want[i], "DeviceRadixSort", i);
-  with_temp([&](void* t, size_t& b) {
-    return cub::DeviceSelect::If(t, b, d, out, count, n, Odd());
-  });
+  with_temp(
+      [&](void* t, size_t& b) { return cub::DeviceSelect::If(t, b, d, out, count, n, Odd()); });
   fetch(count, 1);
   std::vector<int> odd;
   std::copy_if(in.begin(), in.end(), std::back_inserter(odd), [](int v) { return v & 1; });

@@ -1,5 +1,6 @@
-// A single-pass prefix sum: each block publishes its total and looks back at earlier blocks, waiting
-// for them. Progress needs blocks to start in order (blockIdx) or to take tickets (atomic counter).
+// A single-pass prefix sum: each block publishes its total and looks back at earlier blocks,
+// waiting for them. Progress needs blocks to start in order (blockIdx) or to take tickets (atomic
+// counter).
 #include <vector>
 
 #include "check.h"

@@ -1,5 +1,5 @@
-// Directed rounding: add, multiply, fused multiply-add, divide, square root and conversions in all four
-// modes and both precisions, against the host's rounding mode (fesetround).
+// Directed rounding: add, multiply, fused multiply-add, divide, square root and conversions in all
+// four modes and both precisions, against the host's rounding mode (fesetround).
 #include <cfenv>
 #include <cstring>
 #include <vector>
@@ -45,12 +45,24 @@ template <typename T>
 static T compute(int op, double x, double y, double z) {
   volatile T a = static_cast<T>(x), b = static_cast<T>(y), c = static_cast<T>(z), r;
   switch (op) {
-    case 0: r = a + b; break;
-    case 1: r = a * b; break;
-    case 2: r = std::fma(a, b, c); break;
-    case 3: r = a / b; break;
-    case 4: r = std::sqrt(std::fabs(a)); break;
-    default: r = T(1) / a; break;
+    case 0:
+      r = a + b;
+      break;
+    case 1:
+      r = a * b;
+      break;
+    case 2:
+      r = std::fma(a, b, c);
+      break;
+    case 3:
+      r = a / b;
+      break;
+    case 4:
+      r = std::sqrt(std::fabs(a));
+      break;
+    default:
+      r = T(1) / a;
+      break;
   }
   return r;
 }
@@ -63,8 +75,8 @@ int main() {
   std::vector<float> outf(ops * 4 * n);
   Random random(41);
   for (int i = 0; i < n; ++i) {
-    // Floats as doubles, so that the conversion to float in the kernel is exact; some magnitudes far
-    // apart, some results subnormal or infinite.
+    // Floats as doubles, so that the conversion to float in the kernel is exact; some magnitudes
+    // far apart, some results subnormal or infinite.
     auto value = [&] {
       return double(std::ldexp(random.unit() - 0.5f, int(random.below(i % 5 ? 12 : 250)) - 6));
     };

@@ -30,9 +30,7 @@ __global__ void large(int words, unsigned* out) {
   atomicAdd(out, sum);
 }
 
-__global__ void size_of(unsigned* out) {
-  asm("mov.u32 %0, %%dynamic_smem_size;" : "=r"(out[0]));
-}
+__global__ void size_of(unsigned* out) { asm("mov.u32 %0, %%dynamic_smem_size;" : "=r"(out[0])); }
 
 int main() {
   Verdict verdict;

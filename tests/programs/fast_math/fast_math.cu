@@ -11,9 +11,9 @@ __global__ void run(const float* x, const float* y, float* out, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
   float a = x[i], b = y[i];
-  float r[functions] = {a / b,        sqrtf(fabsf(a)), 1.0f / b,    rsqrtf(fabsf(a)),
-                        sinf(a),      cosf(a),         expf(b),     logf(fabsf(a)),
-                        exp2f(b),     log2f(fabsf(a)), powf(fabsf(a), b), tanhf(b)};
+  float r[functions] = {a / b,    sqrtf(fabsf(a)), 1.0f / b,          rsqrtf(fabsf(a)),
+                        sinf(a),  cosf(a),         expf(b),           logf(fabsf(a)),
+                        exp2f(b), log2f(fabsf(a)), powf(fabsf(a), b), tanhf(b)};
   for (int k = 0; k < functions; ++k) out[k * n + i] = r[k];
 }
 
@@ -43,21 +43,21 @@ int main() {
   CHECK(cudaMemcpy(out.data(), d, out.size() * sizeof(float), cudaMemcpyDeviceToHost));
   Verdict verdict;
   const char* names[functions] = {"divide", "sqrt", "reciprocal", "rsqrt", "sin", "cos",
-                                  "exp", "log", "exp2", "log2", "pow", "tanh"};
+                                  "exp",    "log",  "exp2",       "log2",  "pow", "tanh"};
   for (int i = 0; i < n; ++i) {
     double a = x[i], b = y[i], p = std::fabs(a);
-    double want[functions] = {a / b,          std::sqrt(p),  1 / b,        1 / std::sqrt(p),
-                              std::sin(a),    std::cos(a),   std::exp(b),  std::log(p),
-                              std::exp2(b),   std::log2(p),  std::pow(p, b), std::tanh(b)};
+    double want[functions] = {a / b,        std::sqrt(p), 1 / b,          1 / std::sqrt(p),
+                              std::sin(a),  std::cos(a),  std::exp(b),    std::log(p),
+                              std::exp2(b), std::log2(p), std::pow(p, b), std::tanh(b)};
     for (int k = 0; k < functions; ++k) {
       double got = out[k * n + i], error = std::fabs(got - want[k]);
       // sin, cos: 2^-21 absolute in [-pi, pi]; log, log2: absolute near 1; the rest relative.
       double bound = k == 4 || k == 5   ? 1.0 / (1 << 20)
                      : k == 7 || k == 9 ? 1e-6 + 4e-7 * std::fabs(want[k])
-                     : k == 10          ? std::fabs(want[k]) * (2e-6 + 3e-7 * std::fabs(b * std::log2(p)) +
+                     : k == 10 ? std::fabs(want[k]) * (2e-6 + 3e-7 * std::fabs(b * std::log2(p)) +
                                                        1e-6 * std::fabs(b))
-                     : k == 11          ? 6e-4 * std::fabs(want[k])  // tanh.approx: 2^-10.987
-                                        : 1.5e-6 * std::fabs(want[k]);
+                     : k == 11 ? 6e-4 * std::fabs(want[k])  // tanh.approx: 2^-10.987
+                               : 1.5e-6 * std::fabs(want[k]);
       if (!(error <= bound)) verdict.near(got, want[k], -1, names[k], i);
     }
   }

@@ -48,8 +48,9 @@ int main(int argc, char** argv) {
     std::printf("child: malloc %d, sync %d, stream %d, launch %d\n", codes[0], codes[1], codes[2],
                 codes[3]);
     std::fflush(stdout);
-    bool good = codes[0] == cudaErrorInitializationError && codes[1] == cudaErrorInitializationError &&
-                codes[2] == cudaErrorInitializationError && codes[3] == cudaErrorInitializationError;
+    bool good =
+        codes[0] == cudaErrorInitializationError && codes[1] == cudaErrorInitializationError &&
+        codes[2] == cudaErrorInitializationError && codes[3] == cudaErrorInitializationError;
     exit(good ? 7 : 8);  // through the exit handlers, which must not hang
   }
   verdict.equal(wait_for(child, verdict, "a child that uses the device"), 7, "child's codes");

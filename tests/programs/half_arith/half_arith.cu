@@ -129,8 +129,7 @@ int main() {
       if (k == 3 && std::fabs(std::fma(x, y, y) - want[k]) > 0) continue;
       verdict.equal(out[k * n + i], bits, names[k], i);
     }
-    int compare = (x < y) | (x == y) << 1 | (x > y) << 2 | (x != x) << 3 |
-                  (x < y || x > y) << 4;
+    int compare = (x < y) | (x == y) << 1 | (x > y) << 2 | (x != x) << 3 | (x < y || x > y) << 4;
     verdict.equal<int>(out[5 * n + i], compare, "compare", i);
     if (x == x) {
       verdict.equal<int>(out[6 * n + i], a[i] ^ 0x8000, "negate", i);

@@ -1,5 +1,6 @@
-// The host is built with -ffast-math, whose start-up code sets flush-to-zero for the process; kernels
-// must keep subnormals exact, and the host's own mode must come back unchanged after a launch.
+// The host is built with -ffast-math, whose start-up code sets flush-to-zero for the process;
+// kernels must keep subnormals exact, and the host's own mode must come back unchanged after a
+// launch.
 #include <xmmintrin.h>
 
 #include <cstring>

@@ -1,5 +1,5 @@
-// Host functions and callbacks in a stream: in order with kernels and copies, off the calling thread,
-// while other streams go on.
+// Host functions and callbacks in a stream: in order with kernels and copies, off the calling
+// thread, while other streams go on.
 #include <atomic>
 #include <thread>
 #include <vector>

@@ -12,14 +12,14 @@
 #include <cstring>
 
 /// Ends the program with FAILED when a runtime call does not answer cudaSuccess.
-#define CHECK(call)                                                                              \
-  do {                                                                                           \
-    cudaError_t check_code_ = (call);                                                            \
-    if (check_code_ != cudaSuccess) {                                                            \
-      std::printf("%s:%d: %s: %s (%d)\nFAILED\n", __FILE__, __LINE__, #call,                     \
-                  cudaGetErrorName(check_code_), static_cast<int>(check_code_));                 \
-      std::exit(1);                                                                              \
-    }                                                                                            \
+#define CHECK(call)                                                              \
+  do {                                                                           \
+    cudaError_t check_code_ = (call);                                            \
+    if (check_code_ != cudaSuccess) {                                            \
+      std::printf("%s:%d: %s: %s (%d)\nFAILED\n", __FILE__, __LINE__, #call,     \
+                  cudaGetErrorName(check_code_), static_cast<int>(check_code_)); \
+      std::exit(1);                                                              \
+    }                                                                            \
   } while (0)
 
 /// Counts failed expectations and prints the first 20 of them.
@@ -59,8 +59,8 @@ struct Verdict {
   }
 };
 
-/// Whether the device is NVIDIA's own: some tests ask for more there than a GPU gives (a process that
-/// lives on after a fault) or must leave something out.
+/// Whether the device is NVIDIA's own: some tests ask for more there than a GPU gives (a process
+/// that lives on after a fault) or must leave something out.
 inline bool real_gpu() {
   static cudaDeviceProp properties;
   int device = 0;

@@ -22,7 +22,9 @@ __global__ void call_table(int* out) {
   int t = threadIdx.x;
   out[t] = table[(t * 7 / 3) % 4](t, t + 3);
 }
-__global__ void call_uniform(int* out, int which) { out[threadIdx.x] = table[which](threadIdx.x, 2); }
+__global__ void call_uniform(int* out, int which) {
+  out[threadIdx.x] = table[which](threadIdx.x, 2);
+}
 __global__ void call_constant(int* out) { out[threadIdx.x] = one(threadIdx.x, threadIdx.x); }
 __global__ void call_pointer(int* out, Function f) { out[threadIdx.x] = f(threadIdx.x, 9); }
 

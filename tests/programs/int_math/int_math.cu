@@ -36,14 +36,14 @@ __global__ void divide64(const long long* a, const long long* b, unsigned long l
   out[3 * n + i] = s;
 }
 
-#define OP3(slot, text)                                                                   \
-  asm(text " %0, %1, %2, %3;" : "=r"(r) : "r"(x), "r"(y), "r"(z));                        \
+#define OP3(slot, text)                                            \
+  asm(text " %0, %1, %2, %3;" : "=r"(r) : "r"(x), "r"(y), "r"(z)); \
   out[(slot) * n + i] = r
-#define OP2(slot, text)                                        \
-  asm(text " %0, %1, %2;" : "=r"(r) : "r"(x), "r"(y));         \
+#define OP2(slot, text)                                \
+  asm(text " %0, %1, %2;" : "=r"(r) : "r"(x), "r"(y)); \
   out[(slot) * n + i] = r
-#define OP1(slot, text)                              \
-  asm(text " %0, %1;" : "=r"(r) : "r"(x));           \
+#define OP1(slot, text)                    \
+  asm(text " %0, %1;" : "=r"(r) : "r"(x)); \
   out[(slot) * n + i] = r
 
 constexpr int ops = 40;
@@ -156,49 +156,87 @@ static u32 model(int op, u32 x, u32 y, u32 z) {
   u32 wrap = z & 31, clamp = std::min(z, 32u);
   u64 pair = u64(y) << 32 | x;
   switch (op) {
-    case 0: return y > 31 ? 0 : x << y;
-    case 1: return y > 31 ? 0 : x >> y;
-    case 2: return u32(int32_t(x) >> std::min(y, 31u));
-    case 3: return u32(u64(x) * y >> 32);
-    case 4: return u32(sx * sy >> 32);
-    case 5: return x * y;
-    case 6: return u32(u64(x) * y >> 32) + z;
-    case 7: return u32(sx * sy >> 32) + z;
-    case 8: return u32((int32_t(x << 8) >> 8) * i64(int32_t(y << 8) >> 8));
-    case 9: return u32(u64(x & 0xffffff) * (y & 0xffffff));
-    case 10: return u32(__builtin_popcount(x));
-    case 11: return x ? u32(__builtin_clz(x)) : 32;
+    case 0:
+      return y > 31 ? 0 : x << y;
+    case 1:
+      return y > 31 ? 0 : x >> y;
+    case 2:
+      return u32(int32_t(x) >> std::min(y, 31u));
+    case 3:
+      return u32(u64(x) * y >> 32);
+    case 4:
+      return u32(sx * sy >> 32);
+    case 5:
+      return x * y;
+    case 6:
+      return u32(u64(x) * y >> 32) + z;
+    case 7:
+      return u32(sx * sy >> 32) + z;
+    case 8:
+      return u32((int32_t(x << 8) >> 8) * i64(int32_t(y << 8) >> 8));
+    case 9:
+      return u32(u64(x & 0xffffff) * (y & 0xffffff));
+    case 10:
+      return u32(__builtin_popcount(x));
+    case 11:
+      return x ? u32(__builtin_clz(x)) : 32;
     case 12: {
       u32 r = 0;
       for (int k = 0; k < 32; ++k) r |= (x >> k & 1) << (31 - k);
       return r;
     }
-    case 13: return find_high(x);
-    case 14: return find_high(int32_t(x) < 0 ? ~x : x);
-    case 15: return x ? u32(__builtin_clz(x)) : ~0u;
-    case 16: return bfe(x, y, z, false);
-    case 17: return bfe(x, y, z, true);
-    case 18: return bfi(x, y, z, z >> 8);
-    case 19: return prmt_default(x, y, z);
-    case 20: return prmt(x, y, z, f4e);
-    case 21: return prmt(x, y, z, b4e);
-    case 22: return prmt(x, y, z, rc8);
-    case 23: return prmt(x, y, z, ecl);
-    case 24: return prmt(x, y, z, ecr);
-    case 25: return prmt(x, y, z, rc16);
-    case 26: return dot(x, y, z, false, false, 0);
-    case 27: return dot(x, y, z, true, true, 0);
-    case 28: return dot(x, y, z, false, true, 0);
-    case 29: return dot(x, y, z, true, true, 1);
-    case 30: return dot(x, y, z, false, false, 2);
-    case 31: return (x > y ? x - y : y - x) + z;
-    case 32: return (sx > sy ? x - y : y - x) + z;
-    case 33: return u32(pair << wrap >> 32);
-    case 34: return clamp == 32 ? x : u32(pair << clamp >> 32);
-    case 35: return u32(pair >> wrap);
-    case 36: return clamp == 32 ? y : u32(pair >> clamp);
-    case 37: return saturate(sx + sy);
-    case 38: return saturate(sx - sy);
+    case 13:
+      return find_high(x);
+    case 14:
+      return find_high(int32_t(x) < 0 ? ~x : x);
+    case 15:
+      return x ? u32(__builtin_clz(x)) : ~0u;
+    case 16:
+      return bfe(x, y, z, false);
+    case 17:
+      return bfe(x, y, z, true);
+    case 18:
+      return bfi(x, y, z, z >> 8);
+    case 19:
+      return prmt_default(x, y, z);
+    case 20:
+      return prmt(x, y, z, f4e);
+    case 21:
+      return prmt(x, y, z, b4e);
+    case 22:
+      return prmt(x, y, z, rc8);
+    case 23:
+      return prmt(x, y, z, ecl);
+    case 24:
+      return prmt(x, y, z, ecr);
+    case 25:
+      return prmt(x, y, z, rc16);
+    case 26:
+      return dot(x, y, z, false, false, 0);
+    case 27:
+      return dot(x, y, z, true, true, 0);
+    case 28:
+      return dot(x, y, z, false, true, 0);
+    case 29:
+      return dot(x, y, z, true, true, 1);
+    case 30:
+      return dot(x, y, z, false, false, 2);
+    case 31:
+      return (x > y ? x - y : y - x) + z;
+    case 32:
+      return (sx > sy ? x - y : y - x) + z;
+    case 33:
+      return u32(pair << wrap >> 32);
+    case 34:
+      return clamp == 32 ? x : u32(pair << clamp >> 32);
+    case 35:
+      return u32(pair >> wrap);
+    case 36:
+      return clamp == 32 ? y : u32(pair >> clamp);
+    case 37:
+      return saturate(sx + sy);
+    case 38:
+      return saturate(sx - sy);
     default: {
       u32 r = 0;
       for (int k = 0; k < 32; ++k) {
@@ -248,10 +286,10 @@ static void check_division(K kernel, const std::vector<U>& edges, Verdict& verdi
 
 int main() {
   Verdict verdict;
-  std::vector<u32> edges = {0,          1,          2,          3,         7,          31,
-                            32,         33,         255,        256,       0x7fffffff, 0x80000000,
-                            0x80000001, 0xffffffff, 0xfffffffe, 0x00ffffff, 0x800000,  0x12345678,
-                            0xdeadbeef, 0x0000ffff, 0xffff0000, 0x41, 100000007};
+  std::vector<u32> edges = {0,          1,          2,          3,          7,          31,
+                            32,         33,         255,        256,        0x7fffffff, 0x80000000,
+                            0x80000001, 0xffffffff, 0xfffffffe, 0x00ffffff, 0x800000,   0x12345678,
+                            0xdeadbeef, 0x0000ffff, 0xffff0000, 0x41,       100000007};
   std::vector<u64> edges64(edges.begin(), edges.end());
   for (u64 v : {u64(1) << 63, ~u64(0), (u64(1) << 63) - 1, u64(1) << 32, u64(0x123456789abcdef0),
                 ~u64(6), u64(1) << 53}) {

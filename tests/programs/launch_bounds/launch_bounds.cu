@@ -3,7 +3,9 @@
 #include "check.h"
 
 __global__ __launch_bounds__(128) void at_most_128(int* out) { out[threadIdx.x] = threadIdx.x; }
-__global__ __launch_bounds__(256, 2) void two_blocks(int* out) { out[threadIdx.x] = threadIdx.x * 2; }
+__global__ __launch_bounds__(256, 2) void two_blocks(int* out) {
+  out[threadIdx.x] = threadIdx.x * 2;
+}
 __global__ void no_bound(int* out) {
   __shared__ int s[100];
   s[threadIdx.x % 100] = 1;

@@ -4,7 +4,8 @@
 
 #include "check.h"
 
-/// An exit in the else arm; y changes in that arm only, x in both, n up in one and down in the other.
+/// An exit in the else arm; y changes in that arm only, x in both, n up in one and down in the
+/// other.
 __host__ __device__ unsigned exit_in_else(int t, const int* table, int rounds) {
   int x = t, y = 3 * t, i = 0, n = 0;
   unsigned s = 1;

@@ -1,4 +1,5 @@
-// __managed__ variables and managed allocations shared by host and device, with advice and prefetch.
+// __managed__ variables and managed allocations shared by host and device, with advice and
+// prefetch.
 #include "check.h"
 
 struct Item {

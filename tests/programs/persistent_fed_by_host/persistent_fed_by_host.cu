@@ -1,5 +1,6 @@
 // A kernel that never ends by itself serves requests that the host writes into mapped memory.
-// Meanwhile another stream must copy and run kernels, so the spinning blocks may not hold the device.
+// Meanwhile another stream must copy and run kernels, so the spinning blocks may not hold the
+// device.
 #include <atomic>
 #include <chrono>
 #include <thread>

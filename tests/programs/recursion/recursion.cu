@@ -1,4 +1,5 @@
-// Recursive device functions: divergent depth, several calls a level, locals that live across calls.
+// Recursive device functions: divergent depth, several calls a level, locals that live across
+// calls.
 #include <vector>
 
 #include "check.h"

@@ -1,5 +1,5 @@
-// Built with machine code of one architecture and no PTX: on any other device the launch answers 209
-// (no kernel image) and the process lives on. Limen's CPU device answers so too.
+// Built with machine code of one architecture and no PTX: on any other device the launch answers
+// 209 (no kernel image) and the process lives on. Limen's CPU device answers so too.
 #include "check.h"
 
 __global__ void fine(int* p) { p[threadIdx.x] = 1; }

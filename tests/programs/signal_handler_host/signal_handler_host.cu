@@ -1,10 +1,11 @@
-// The host's own signal handlers: SIGSEGV raised by host code reaches the host's handler, a kernel's
-// wild pointer does not, timers interrupt launches, and the handlers are still installed at the end.
+// The host's own signal handlers: SIGSEGV raised by host code reaches the host's handler, a
+// kernel's wild pointer does not, timers interrupt launches, and the handlers are still installed
+// at the end.
+#include <sys/mman.h>
+#include <sys/time.h>
 #include <csetjmp>
 #include <csignal>
 #include <cstring>
-#include <sys/mman.h>
-#include <sys/time.h>
 
 #include "check.h"
 
@@ -42,7 +43,8 @@ int main() {
   segv.sa_flags = SA_SIGINFO | SA_NODEFER;
   sigaction(SIGSEGV, &segv, nullptr);
   sigaction(SIGBUS, &segv, nullptr);
-  char* page = static_cast<char*>(mmap(nullptr, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  char* page =
+      static_cast<char*>(mmap(nullptr, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   verdict.expect(host_fault(page), "host fault before the driver starts");
   int* d;
   CHECK(cudaMalloc(&d, 4096));

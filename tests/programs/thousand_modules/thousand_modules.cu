@@ -15,13 +15,13 @@ static long resident_kib() {
   return resident * 4;
 }
 
-#define DRIVER(call)                                              \
-  do {                                                            \
-    CUresult r_ = (call);                                         \
-    if (r_ != CUDA_SUCCESS) {                                     \
-      std::printf("%s: code %d\nFAILED\n", #call, int(r_));       \
-      std::exit(1);                                               \
-    }                                                             \
+#define DRIVER(call)                                        \
+  do {                                                      \
+    CUresult r_ = (call);                                   \
+    if (r_ != CUDA_SUCCESS) {                               \
+      std::printf("%s: code %d\nFAILED\n", #call, int(r_)); \
+      std::exit(1);                                         \
+    }                                                       \
   } while (0)
 
 int main(int argc, char** argv) {
@@ -46,7 +46,9 @@ int main(int argc, char** argv) {
         ".visible .entry kernel(.param .u64 out, .param .u32 v) {\n"
         ".reg .b64 %rd<3>;\n.reg .b32 %r<4>;\n"
         "ld.param.u64 %rd1, [out];\ncvta.to.global.u64 %rd2, %rd1;\nld.param.u32 %r1, [v];\n"
-        "add.u32 %r2, %r1, " + std::to_string(variant) + ";\n"
+        "add.u32 %r2, %r1, " +
+        std::to_string(variant) +
+        ";\n"
         "ld.global.u32 %r3, [data+16];\nadd.u32 %r2, %r2, %r3;\n"
         "st.global.u32 [data+16], %r2;\nst.global.u32 [%rd2], %r2;\nret;\n}\n";
     CUmodule module;

@@ -1,4 +1,5 @@
-// Thrust as it comes with the toolkit: sort, sort_by_key, reduce, inclusive_scan, transform, unique.
+// Thrust as it comes with the toolkit: sort, sort_by_key, reduce, inclusive_scan, transform,
+// unique.
 #include <thrust/device_vector.h>
 #include <thrust/functional.h>
 #include <thrust/host_vector.h>

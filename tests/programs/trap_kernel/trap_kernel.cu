@@ -22,8 +22,8 @@ struct Case {
   const char* name;
   int code;
 };
-constexpr Case cases[] = {{"trap", 719},       {"trap_asm", 719},  {"wild store", 700},
-                          {"null store", 700}, {"wild load", 700}, {"misaligned", 716},
+constexpr Case cases[] = {{"trap", 719},        {"trap_asm", 719},  {"wild store", 700},
+                          {"null store", 700},  {"wild load", 700}, {"misaligned", 716},
                           {"past the end", 700}};
 constexpr int case_count = sizeof cases / sizeof cases[0];
 
@@ -31,13 +31,27 @@ static void run_case(int c, Verdict& verdict) {
   int* p;
   CHECK(cudaMalloc(&p, 4096));
   switch (c) {
-    case 0: trap<<<1, 64>>>(40); break;
-    case 1: trap_asm<<<2, 64>>>(3); break;
-    case 2: store<<<1, 32>>>(reinterpret_cast<int*>(0x123456789000ull)); break;
-    case 3: store<<<1, 32>>>(nullptr); break;
-    case 4: load<<<1, 32>>>(reinterpret_cast<int*>(0x7f0123456780ull & ~0xffull), p); break;
-    case 5: misaligned<<<1, 32>>>(reinterpret_cast<char*>(p)); break;
-    default: store<<<1, 32>>>(p + (64ll << 20)); break;
+    case 0:
+      trap<<<1, 64>>>(40);
+      break;
+    case 1:
+      trap_asm<<<2, 64>>>(3);
+      break;
+    case 2:
+      store<<<1, 32>>>(reinterpret_cast<int*>(0x123456789000ull));
+      break;
+    case 3:
+      store<<<1, 32>>>(nullptr);
+      break;
+    case 4:
+      load<<<1, 32>>>(reinterpret_cast<int*>(0x7f0123456780ull & ~0xffull), p);
+      break;
+    case 5:
+      misaligned<<<1, 32>>>(reinterpret_cast<char*>(p));
+      break;
+    default:
+      store<<<1, 32>>>(p + (64ll << 20));
+      break;
   }
   int first = cudaDeviceSynchronize(), again = cudaDeviceSynchronize();
   void* more;

@@ -132,7 +132,8 @@ int main() {
       verdict.equal(g.bits_xor, want.bits_xor, "redux xor", at);
       verdict.equal(g.min_s, want.min_s, "redux min.s", at);
       verdict.equal(g.max_s, want.max_s, "redux max.s", at);
-      verdict.equal(g.active, ~0u, "activemask", at);
+      // Which lanes are together is up to the device; a lane is always among its own.
+      verdict.expect(g.active >> l & 1, "activemask", at);
       verdict.equal(g.lane, l, "laneid", at);
       verdict.equal(g.lt, (1u << l) - 1, "lanemask_lt", at);
       verdict.equal(g.le, unsigned((2ull << l) - 1), "lanemask_le", at);

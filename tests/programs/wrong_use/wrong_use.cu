@@ -175,70 +175,210 @@ static F before_init(const char* name) {
 static const Case cases[] = {
     // Before cuInit.
     {"cuDriverGetVersion before cuInit", 0,
-     [] { int v; return int(before_init<int (*)(int*)>("cuDriverGetVersion")(&v)); }},
+     [] {
+       int v;
+       return int(before_init<int (*)(int*)>("cuDriverGetVersion")(&v));
+     }},
     {"cuDeviceGetCount before cuInit", 3,
-     [] { int n; return int(before_init<int (*)(int*)>("cuDeviceGetCount")(&n)); }},
-    {"cuDeviceGet before cuInit", 3, [] { CUdevice d; return int(cuDeviceGet(&d, 0)); }},
+     [] {
+       int n;
+       return int(before_init<int (*)(int*)>("cuDeviceGetCount")(&n));
+     }},
+    {"cuDeviceGet before cuInit", 3,
+     [] {
+       CUdevice d;
+       return int(cuDeviceGet(&d, 0));
+     }},
     {"cuCtxGetCurrent before cuInit", 3,
-     [] { CUcontext c; return int(cuCtxGetCurrent(&c)); }},
+     [] {
+       CUcontext c;
+       return int(cuCtxGetCurrent(&c));
+     }},
     {"cuCtxSynchronize before cuInit", 3, [] { return int(cuCtxSynchronize()); }},
-    {"cuMemAlloc before cuInit", 3, [] { CUdeviceptr p; return int(cuMemAlloc(&p, 4)); }},
+    {"cuMemAlloc before cuInit", 3,
+     [] {
+       CUdeviceptr p;
+       return int(cuMemAlloc(&p, 4));
+     }},
     {"cuMemFree before cuInit", 3, [] { return int(cuMemFree(4096)); }},
-    {"cuMemcpyHtoD before cuInit", 3, [] { int v = 0; return int(cuMemcpyHtoD(4096, &v, 4)); }},
+    {"cuMemcpyHtoD before cuInit", 3,
+     [] {
+       int v = 0;
+       return int(cuMemcpyHtoD(4096, &v, 4));
+     }},
     {"cuModuleLoadData before cuInit", 3,
-     [] { CUmodule m; return int(cuModuleLoadData(&m, good_ptx().c_str())); }},
-    {"cuStreamCreate before cuInit", 3, [] { CUstream s; return int(cuStreamCreate(&s, 0)); }},
-    {"cuEventCreate before cuInit", 3, [] { CUevent e; return int(cuEventCreate(&e, 0)); }},
+     [] {
+       CUmodule m;
+       return int(cuModuleLoadData(&m, good_ptx().c_str()));
+     }},
+    {"cuStreamCreate before cuInit", 3,
+     [] {
+       CUstream s;
+       return int(cuStreamCreate(&s, 0));
+     }},
+    {"cuEventCreate before cuInit", 3,
+     [] {
+       CUevent e;
+       return int(cuEventCreate(&e, 0));
+     }},
     {"cuLaunchKernel before cuInit", 3,
      [] { return int(cuLaunchKernel(nullptr, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr)); }},
     {"cuDevicePrimaryCtxRetain before cuInit", 3,
-     [] { CUcontext c; return int(cuDevicePrimaryCtxRetain(&c, 0)); }},
-    {"cuMemGetInfo before cuInit", 3, [] { size_t a, b; return int(cuMemGetInfo(&a, &b)); }},
+     [] {
+       CUcontext c;
+       return int(cuDevicePrimaryCtxRetain(&c, 0));
+     }},
+    {"cuMemGetInfo before cuInit", 3,
+     [] {
+       size_t a, b;
+       return int(cuMemGetInfo(&a, &b));
+     }},
     {"cuInit with flags", 1, [] { return int(cuInit(1)); }},
     // No context, contexts.
     {"cuMemAlloc without a context", 201,
-     [] { cuInit(0); CUdeviceptr p; return int(cuMemAlloc(&p, 4)); }},
-    {"cuCtxSynchronize without a context", 201, [] { cuInit(0); return int(cuCtxSynchronize()); }},
+     [] {
+       cuInit(0);
+       CUdeviceptr p;
+       return int(cuMemAlloc(&p, 4));
+     }},
+    {"cuCtxSynchronize without a context", 201,
+     [] {
+       cuInit(0);
+       return int(cuCtxSynchronize());
+     }},
     {"cuCtxPopCurrent of an empty stack", 201,
-     [] { cuInit(0); CUcontext c; return int(cuCtxPopCurrent(&c)); }},
-    {"cuDeviceGet of device 99", 101, [] { cuInit(0); CUdevice d; return int(cuDeviceGet(&d, 99)); }},
-    {"cuDeviceGet of device -1", 101, [] { cuInit(0); CUdevice d; return int(cuDeviceGet(&d, -1)); }},
-    {"cuDeviceGet into null", 1, [] { cuInit(0); return int(cuDeviceGet(nullptr, 0)); }},
+     [] {
+       cuInit(0);
+       CUcontext c;
+       return int(cuCtxPopCurrent(&c));
+     }},
+    {"cuDeviceGet of device 99", 101,
+     [] {
+       cuInit(0);
+       CUdevice d;
+       return int(cuDeviceGet(&d, 99));
+     }},
+    {"cuDeviceGet of device -1", 101,
+     [] {
+       cuInit(0);
+       CUdevice d;
+       return int(cuDeviceGet(&d, -1));
+     }},
+    {"cuDeviceGet into null", 1,
+     [] {
+       cuInit(0);
+       return int(cuDeviceGet(nullptr, 0));
+     }},
     {"cuDeviceGetAttribute 9999", 1,
-     [] { cuInit(0); int v; return int(cuDeviceGetAttribute(&v, CUdevice_attribute(9999), 0)); }},
+     [] {
+       cuInit(0);
+       int v;
+       return int(cuDeviceGetAttribute(&v, CUdevice_attribute(9999), 0));
+     }},
     {"cudaSetDevice(99)", 101, [] { return int(cudaSetDevice(99)); }},
     {"cuCtxSetCurrent of null, then cuMemAlloc", 201,
-     [] { context_now(); cuCtxSetCurrent(nullptr); CUdeviceptr p; return int(cuMemAlloc(&p, 4)); }},
+     [] {
+       context_now();
+       cuCtxSetCurrent(nullptr);
+       CUdeviceptr p;
+       return int(cuMemAlloc(&p, 4));
+     }},
     {"cuDevicePrimaryCtxRelease once too often", 201,
-     [] { cuInit(0); return int(cuDevicePrimaryCtxRelease(0)); }},
+     [] {
+       cuInit(0);
+       return int(cuDevicePrimaryCtxRelease(0));
+     }},
     // Memory.
     {"cudaMalloc of 1 TiB", 2,
-     [] { void* p; int r = cudaMalloc(&p, 1ull << 40); return healthy(r); }},
+     [] {
+       void* p;
+       int r = cudaMalloc(&p, 1ull << 40);
+       return healthy(r);
+     }},
     {"cuMemAlloc of 2^63 bytes", 2,
-     [] { context_now(); CUdeviceptr p; return int(cuMemAlloc(&p, 1ull << 63)); }},
+     [] {
+       context_now();
+       CUdeviceptr p;
+       return int(cuMemAlloc(&p, 1ull << 63));
+     }},
     {"cudaMallocHost of 64 TiB", 2,
-     [] { void* p; int r = cudaMallocHost(&p, 1ull << 46); return healthy(r); }},
+     [] {
+       void* p;
+       int r = cudaMallocHost(&p, 1ull << 46);
+       return healthy(r);
+     }},
     {"cudaMallocManaged of 1 PiB", 2,
-     [] { void* p; int r = cudaMallocManaged(&p, 1ull << 50); return healthy(r); }},
+     [] {
+       void* p;
+       int r = cudaMallocManaged(&p, 1ull << 50);
+       return healthy(r);
+     }},
     {"cuMemAlloc of 0 bytes", 1,
-     [] { context_now(); CUdeviceptr p; return int(cuMemAlloc(&p, 0)); }},
-    {"cudaMalloc of 0 bytes", 0, [] { void* p = &p; int r = cudaMalloc(&p, 0); return p ? 40000 : r; }},
-    {"cudaMalloc into null", 1, [] { return healthy(int(cudaMalloc(static_cast<void**>(nullptr), 4))); }},
+     [] {
+       context_now();
+       CUdeviceptr p;
+       return int(cuMemAlloc(&p, 0));
+     }},
+    {"cudaMalloc of 0 bytes", 0,
+     [] {
+       void* p = &p;
+       int r = cudaMalloc(&p, 0);
+       return p ? 40000 : r;
+     }},
+    {"cudaMalloc into null", 1,
+     [] { return healthy(int(cudaMalloc(static_cast<void**>(nullptr), 4))); }},
     {"cudaFree of null", 0, [] { return int(cudaFree(nullptr)); }},
     {"cudaFree twice", 1,
-     [] { void* p; cudaMalloc(&p, 64); cudaFree(p); int r = cudaFree(p); return healthy(r); }},
+     [] {
+       void* p;
+       cudaMalloc(&p, 64);
+       cudaFree(p);
+       int r = cudaFree(p);
+       return healthy(r);
+     }},
     {"cuMemFree twice", 1,
-     [] { context_now(); CUdeviceptr p; cuMemAlloc(&p, 64); cuMemFree(p); return int(cuMemFree(p)); }},
+     [] {
+       context_now();
+       CUdeviceptr p;
+       cuMemAlloc(&p, 64);
+       cuMemFree(p);
+       return int(cuMemFree(p));
+     }},
     {"cudaFree inside an allocation", 1,
-     [] { char* p; cudaMalloc(&p, 64); int r = cudaFree(p + 16); return healthy(r); }},
+     [] {
+       char* p;
+       cudaMalloc(&p, 64);
+       int r = cudaFree(p + 16);
+       return healthy(r);
+     }},
     {"cudaFree of host memory", 1,
-     [] { runtime_ready(); int v; int r = cudaFree(&v); return healthy(r); }},
+     [] {
+       runtime_ready();
+       int v;
+       int r = cudaFree(&v);
+       return healthy(r);
+     }},
     {"cudaFreeHost of device memory", 1,
-     [] { void* p; cudaMalloc(&p, 64); int r = cudaFreeHost(p); return healthy(r); }},
+     [] {
+       void* p;
+       cudaMalloc(&p, 64);
+       int r = cudaFreeHost(p);
+       return healthy(r);
+     }},
     {"cudaFree of pinned memory", 1,
-     [] { void* p; cudaMallocHost(&p, 64); int r = cudaFree(p); return healthy(r); }},
+     [] {
+       void* p;
+       cudaMallocHost(&p, 64);
+       int r = cudaFree(p);
+       return healthy(r);
+     }},
     {"cudaFreeHost of ordinary memory", 1,
-     [] { runtime_ready(); int v; int r = cudaFreeHost(&v); return healthy(r); }},
+     [] {
+       runtime_ready();
+       int v;
+       int r = cudaFreeHost(&v);
+       return healthy(r);
+     }},
     {"cudaHostRegister twice", 712,
      [] {
        static char memory[8192];
@@ -247,9 +387,18 @@ static const Case cases[] = {
        return healthy(r);
      }},
     {"cudaHostUnregister of what is not registered", 713,
-     [] { static char memory[64]; runtime_ready(); return healthy(cudaHostUnregister(memory)); }},
+     [] {
+       static char memory[64];
+       runtime_ready();
+       return healthy(cudaHostUnregister(memory));
+     }},
     {"cudaHostGetDevicePointer of ordinary memory", 1,
-     [] { static char m[64]; void* p; runtime_ready(); return healthy(cudaHostGetDevicePointer(&p, m, 0)); }},
+     [] {
+       static char m[64];
+       void* p;
+       runtime_ready();
+       return healthy(cudaHostGetDevicePointer(&p, m, 0));
+     }},
     // Copies.
     {"copy beyond the allocation", 1,
      [] {
@@ -271,21 +420,45 @@ static const Case cases[] = {
      [] {
        int v;
        runtime_ready();
-       int r = cudaMemcpy(&v, reinterpret_cast<void*>(0x123456789000ull), 4, cudaMemcpyDeviceToHost);
+       int r =
+           cudaMemcpy(&v, reinterpret_cast<void*>(0x123456789000ull), 4, cudaMemcpyDeviceToHost);
        return healthy(r);
      }},
     {"copy from null on the device", 1,
-     [] { int v; runtime_ready(); return healthy(cudaMemcpy(&v, nullptr, 4, cudaMemcpyDeviceToHost)); }},
+     [] {
+       int v;
+       runtime_ready();
+       return healthy(cudaMemcpy(&v, nullptr, 4, cudaMemcpyDeviceToHost));
+     }},
     {"copy to null on the host", 1,
-     [] { int* p; cudaMalloc(&p, 4); return healthy(cudaMemcpy(nullptr, p, 4, cudaMemcpyDeviceToHost)); }},
+     [] {
+       int* p;
+       cudaMalloc(&p, 4);
+       return healthy(cudaMemcpy(nullptr, p, 4, cudaMemcpyDeviceToHost));
+     }},
     {"copy in the direction 77", 21,
-     [] { int *p, v = 0; cudaMalloc(&p, 4); return healthy(cudaMemcpy(p, &v, 4, cudaMemcpyKind(77))); }},
+     [] {
+       int *p, v = 0;
+       cudaMalloc(&p, 4);
+       return healthy(cudaMemcpy(p, &v, 4, cudaMemcpyKind(77)));
+     }},
     {"copy device to host with host and host", 1,
-     [] { int a = 1, b; runtime_ready(); return healthy(cudaMemcpy(&b, &a, 4, cudaMemcpyDeviceToHost)); }},
+     [] {
+       int a = 1, b;
+       runtime_ready();
+       return healthy(cudaMemcpy(&b, &a, 4, cudaMemcpyDeviceToHost));
+     }},
     {"memset of a wild address", 1,
-     [] { runtime_ready(); return healthy(cudaMemset(reinterpret_cast<void*>(0x123456789000ull), 0, 4)); }},
+     [] {
+       runtime_ready();
+       return healthy(cudaMemset(reinterpret_cast<void*>(0x123456789000ull), 0, 4));
+     }},
     {"memset of host memory", 1,
-     [] { int v; runtime_ready(); return healthy(cudaMemset(&v, 0, 4)); }},
+     [] {
+       int v;
+       runtime_ready();
+       return healthy(cudaMemset(&v, 0, 4));
+     }},
     {"cudaMemcpy2D with a pitch below the width", 12,
      [] {
        char *p, host[64];
@@ -293,14 +466,36 @@ static const Case cases[] = {
        return healthy(cudaMemcpy2D(p, 4, host, 8, 8, 4, cudaMemcpyHostToDevice));
      }},
     // Launches.
-    {"launch with 0 blocks", 1, [] { runtime_ready(); empty<<<0, 32>>>(); return healthy(cudaGetLastError()); }},
-    {"launch with 0 threads", 1, [] { runtime_ready(); empty<<<1, 0>>>(); return healthy(cudaGetLastError()); }},
+    {"launch with 0 blocks", 1,
+     [] {
+       runtime_ready();
+       empty<<<0, 32>>>();
+       return healthy(cudaGetLastError());
+     }},
+    {"launch with 0 threads", 1,
+     [] {
+       runtime_ready();
+       empty<<<1, 0>>>();
+       return healthy(cudaGetLastError());
+     }},
     {"launch with 1,025 threads", 1,
-     [] { runtime_ready(); empty<<<1, 1025>>>(); return healthy(cudaGetLastError()); }},
+     [] {
+       runtime_ready();
+       empty<<<1, 1025>>>();
+       return healthy(cudaGetLastError());
+     }},
     {"launch with 65,536 blocks in y", 1,
-     [] { runtime_ready(); empty<<<dim3(1, 65536), 1>>>(); return healthy(cudaGetLastError()); }},
+     [] {
+       runtime_ready();
+       empty<<<dim3(1, 65536), 1>>>();
+       return healthy(cudaGetLastError());
+     }},
     {"launch with 1 MiB of shared memory", 1,
-     [] { runtime_ready(); empty<<<1, 1, 1 << 20>>>(); return healthy(cudaGetLastError()); }},
+     [] {
+       runtime_ready();
+       empty<<<1, 1, 1 << 20>>>();
+       return healthy(cudaGetLastError());
+     }},
     {"launch on a made-up stream", 400,
      [] {
        runtime_ready();
@@ -312,7 +507,8 @@ static const Case cases[] = {
      [] {
        runtime_ready();
        void* none[] = {nullptr};
-       int r = cudaLaunchKernel(reinterpret_cast<void*>(&runtime_ready), dim3(1), dim3(1), none, 0, 0);
+       int r =
+           cudaLaunchKernel(reinterpret_cast<void*>(&runtime_ready), dim3(1), dim3(1), none, 0, 0);
        return healthy(r);
      }},
     {"launch of null", 98,
@@ -376,9 +572,17 @@ static const Case cases[] = {
        cudaEventDestroy(e);
        return healthy(cudaEventRecord(e));
      }},
-    {"record a null event", 400, [] { runtime_ready(); return healthy(cudaEventRecord(nullptr)); }},
+    {"record a null event", 400,
+     [] {
+       runtime_ready();
+       return healthy(cudaEventRecord(nullptr));
+     }},
     {"query an event with no record", 0,
-     [] { cudaEvent_t e; cudaEventCreate(&e); return healthy(cudaEventQuery(e)); }},
+     [] {
+       cudaEvent_t e;
+       cudaEventCreate(&e);
+       return healthy(cudaEventQuery(e));
+     }},
     {"elapsed time of events with no record", 400,
      [] {
        cudaEvent_t a, b;
@@ -402,9 +606,17 @@ static const Case cases[] = {
      }},
     // Modules.
     {"cuModuleLoad of a missing file", 301,
-     [] { context_now(); CUmodule m; return int(cuModuleLoad(&m, "/nonexistent/module.ptx")); }},
+     [] {
+       context_now();
+       CUmodule m;
+       return int(cuModuleLoad(&m, "/nonexistent/module.ptx"));
+     }},
     {"cuModuleLoadData of null", 1,
-     [] { context_now(); CUmodule m; return int(cuModuleLoadData(&m, nullptr)); }},
+     [] {
+       context_now();
+       CUmodule m;
+       return int(cuModuleLoadData(&m, nullptr));
+     }},
     {"good PTX", 0, [] { return load_text(good_ptx()); }},
     {"empty text", 200, [] { return load_text(""); }},
     {"words that are no PTX", 200, [] { return load_text("this is no PTX at all\n"); }},
@@ -435,9 +647,10 @@ static const Case cases[] = {
     {"PTX cut in the middle", 218, [] { return load_text(good_ptx().substr(0, 120)); }},
     {"PTX with an undefined function", 218,
      [] {
-       return load_text(".version 7.0\n.target sm_75\n.address_size 64\n"
-                        ".extern .func missing();\n.visible .entry k() {\n"
-                        "call missing;\nret;\n}\n");
+       return load_text(
+           ".version 7.0\n.target sm_75\n.address_size 64\n"
+           ".extern .func missing();\n.visible .entry k() {\n"
+           "call missing;\nret;\n}\n");
      }},
     {"random bytes", 200,
      [] {
@@ -638,22 +851,46 @@ static const Case cases[] = {
      }},
     // Runtime arguments.
     {"cudaDeviceGetAttribute 9999", 1,
-     [] { int v; return healthy(cudaDeviceGetAttribute(&v, cudaDeviceAttr(9999), 0)); }},
+     [] {
+       int v;
+       return healthy(cudaDeviceGetAttribute(&v, cudaDeviceAttr(9999), 0));
+     }},
     {"cudaGetDeviceProperties of device 99", 101,
-     [] { static cudaDeviceProp p; return healthy(cudaGetDeviceProperties(&p, 99)); }},
+     [] {
+       static cudaDeviceProp p;
+       return healthy(cudaGetDeviceProperties(&p, 99));
+     }},
     {"cudaStreamCreate into null", 1,
-     [] { runtime_ready(); return healthy(cudaStreamCreate(nullptr)); }},
+     [] {
+       runtime_ready();
+       return healthy(cudaStreamCreate(nullptr));
+     }},
     {"cudaEventCreateWithFlags 999", 1,
-     [] { cudaEvent_t e; return healthy(cudaEventCreateWithFlags(&e, 999)); }},
+     [] {
+       cudaEvent_t e;
+       return healthy(cudaEventCreateWithFlags(&e, 999));
+     }},
     {"cudaStreamCreateWithFlags 999", 1,
-     [] { cudaStream_t s; return healthy(cudaStreamCreateWithFlags(&s, 999)); }},
+     [] {
+       cudaStream_t s;
+       return healthy(cudaStreamCreateWithFlags(&s, 999));
+     }},
     {"cudaHostAlloc with flags 999", 1,
-     [] { void* p; return healthy(cudaHostAlloc(&p, 64, 999)); }},
+     [] {
+       void* p;
+       return healthy(cudaHostAlloc(&p, 64, 999));
+     }},
     {"cudaMallocManaged with flags 999", 1,
-     [] { void* p; return healthy(cudaMallocManaged(&p, 64, 999)); }},
-    {"cudaDeviceSetLimit 99", 1,
-     [] { return healthy(cudaDeviceSetLimit(cudaLimit(99), 1)); }},
-    {"cudaSetDeviceFlags after use", 0, [] { runtime_ready(); return healthy(cudaSetDeviceFlags(cudaDeviceScheduleSpin)); }},
+     [] {
+       void* p;
+       return healthy(cudaMallocManaged(&p, 64, 999));
+     }},
+    {"cudaDeviceSetLimit 99", 1, [] { return healthy(cudaDeviceSetLimit(cudaLimit(99), 1)); }},
+    {"cudaSetDeviceFlags after use", 0,
+     [] {
+       runtime_ready();
+       return healthy(cudaSetDeviceFlags(cudaDeviceScheduleSpin));
+     }},
     {"cudaPointerGetAttributes of null", 0,
      [] {
        runtime_ready();

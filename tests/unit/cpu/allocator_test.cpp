@@ -17,8 +17,8 @@ class AllocatorTest : public testing::Test {
   static constexpr uint64_t limit = uint64_t{256} << 20;
   AllocatorTest() {
     EXPECT_TRUE(space_.reserve(1, uint64_t{64} << 30).ok());
-    memory_ = std::make_unique<Allocator>(Allocator::Options{
-        space_.partition_base(0), space_.partition_bytes(), limit, "test", {}});
+    memory_ = std::make_unique<Allocator>(
+        Allocator::Options{space_.partition_base(0), space_.partition_bytes(), limit, "test", {}});
   }
   uint64_t get(uint64_t bytes, uint32_t owner = 1) {
     return memory_->allocate(bytes, MemoryKind::device, owner);
@@ -33,7 +33,8 @@ void touch(uint64_t address, uint64_t bytes) {
 
 TEST_F(AllocatorTest, blocks_are_aligned_writable_and_apart) {
   std::vector<std::pair<uint64_t, uint64_t>> blocks;
-  for (uint64_t bytes : {1, 511, 512, 513, 4096, 5000, 32752, 32768, 40000, 65536, 1 << 20, 3 << 20}) {
+  for (uint64_t bytes :
+       {1, 511, 512, 513, 4096, 5000, 32752, 32768, 40000, 65536, 1 << 20, 3 << 20}) {
     uint64_t base = get(bytes);
     ASSERT_NE(base, 0u) << bytes;
     EXPECT_EQ(base % 512, 0u) << bytes;
@@ -144,7 +145,8 @@ TEST_F(AllocatorTest, crowd_of_medium_blocks_stays_within_the_mapping_limit) {
     if (!base) break;
     bases.push_back(base);
   }
-  // 64 GiB of addresses hold about 16000 blocks with pages of their own; the space is the bound here.
+  // 64 GiB of addresses hold about 16000 blocks with pages of their own; the space is the bound
+  // here.
   EXPECT_GT(bases.size(), 15000u);
   for (uint64_t base : bases) ASSERT_TRUE(memory_->release(base));
   EXPECT_EQ(memory_->used_bytes(), 0u);

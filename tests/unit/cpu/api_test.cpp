@@ -1,5 +1,5 @@
-// The driver's calls and their codes, without compiled kernels (LIMEN_NOOP_KERNELS). Expected codes:
-// measured H200, driver 580.x.
+// The driver's calls and their codes, without compiled kernels (LIMEN_NOOP_KERNELS). Expected
+// codes: measured H200, driver 580.x.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -245,7 +245,8 @@ TEST_F(Api, host_memory_kinds) {
   EXPECT_EQ(cuMemFreeHost(nullptr), CUDA_SUCCESS);
   std::vector<char> plain(1 << 20);
   EXPECT_EQ(cuMemHostRegister(plain.data(), plain.size(), 0), CUDA_SUCCESS);
-  EXPECT_EQ(cuMemHostRegister(plain.data() + 4096, 10, 0), CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
+  EXPECT_EQ(cuMemHostRegister(plain.data() + 4096, 10, 0),
+            CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
   EXPECT_EQ(cuMemHostUnregister(plain.data() + 8), CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(cuMemHostUnregister(plain.data()), CUDA_SUCCESS);
   EXPECT_EQ(cuMemHostUnregister(plain.data()), CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
@@ -270,7 +271,8 @@ TEST_F(Api, stream_ordered_memory_is_reused_and_trimmed) {
   ASSERT_EQ(cuDeviceGetDefaultMemPool(&pool, 0), CUDA_SUCCESS);
   uint64_t bytes = 1;
   EXPECT_EQ(cuCtxSynchronize(nullptr), CUDA_SUCCESS);
-  EXPECT_EQ(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &bytes), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &bytes),
+            CUDA_SUCCESS);
   EXPECT_EQ(bytes, 0u);
 }
 
@@ -425,8 +427,9 @@ TEST_F(Api, jit_log_names_the_line) {
   CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
   void* values[] = {log, reinterpret_cast<void*>(sizeof log)};
   CUmodule module = nullptr;
-  std::string text = ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry k() {\n"
-                     "  nonsense.u32 %r1;\n  ret;\n}\n";
+  std::string text =
+      ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry k() {\n"
+      "  nonsense.u32 %r1;\n  ret;\n}\n";
   EXPECT_EQ(cuModuleLoadDataEx(&module, text.c_str(), 2, options, values), CUDA_ERROR_INVALID_PTX);
   EXPECT_NE(std::string(log).find("line 5"), std::string::npos) << log;
   EXPECT_EQ(reinterpret_cast<size_t>(values[1]), std::strlen(log));
@@ -463,7 +466,8 @@ TEST_F(Api, libraries_are_lazy_and_shared) {
             CUDA_SUCCESS);
   CUkernel k = nullptr;
   EXPECT_EQ(cuLibraryGetKernel(&k, junk, "empty"), CUDA_ERROR_INVALID_IMAGE);
-  ASSERT_EQ(cuLibraryLoadData(&library, ptx, nullptr, nullptr, 0, nullptr, nullptr, 0), CUDA_SUCCESS);
+  ASSERT_EQ(cuLibraryLoadData(&library, ptx, nullptr, nullptr, 0, nullptr, nullptr, 0),
+            CUDA_SUCCESS);
   EXPECT_EQ(cuLibraryGetKernel(&k, library, "nope"), CUDA_ERROR_NOT_FOUND);
   ASSERT_EQ(cuLibraryGetKernel(&k, library, "empty"), CUDA_SUCCESS);
   EXPECT_EQ(launch(reinterpret_cast<CUfunction>(k), 1, 1, 1, 1, 1, 1), CUDA_SUCCESS);

@@ -98,8 +98,9 @@ TEST(link, weak_gives_way_and_the_first_weak_stays) {
 }
 
 TEST(link, initialisers_follow_their_symbols) {
-  auto linked = link({".global .u32 pad;\n.global .u64 p = pad;",
-                      ".global .u32 other;\n.global .u32 target;\n.visible .global .u64 q = target;"});
+  auto linked =
+      link({".global .u32 pad;\n.global .u64 p = pad;",
+            ".global .u32 other;\n.global .u32 target;\n.visible .global .u64 q = target;"});
   ASSERT_TRUE(linked.ok()) << linked.error().what;
   const ptx::Module& module = **linked;
   const ptx::Variable& q = module.variables[module.variable_index.at("q")];

@@ -14,7 +14,8 @@ Result<void> AddressSpace::reserve(uint32_t partitions, uint64_t bytes_each) {
   bytes_each = (bytes_each + chunk_bytes - 1) / chunk_bytes * chunk_bytes;
   for (; bytes_each >= least_bytes; bytes_each /= 2) {
     uint64_t bytes = partitions * bytes_each + chunk_bytes;
-    void* memory = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* memory =
+        mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) continue;
     uint64_t start = reinterpret_cast<uint64_t>(memory);
     base_ = (start + chunk_bytes - 1) / chunk_bytes * chunk_bytes;
@@ -22,10 +23,10 @@ Result<void> AddressSpace::reserve(uint32_t partitions, uint64_t bytes_each) {
     total_ = partitions * bytes_each;
     return {};
   }
-  return Error{Code::operating_system,
-               fmt::format("cannot reserve {} address ranges of at least {} bytes", partitions,
-                           least_bytes),
-               "raise the address space limit (ulimit -v)"};
+  return Error{
+      Code::operating_system,
+      fmt::format("cannot reserve {} address ranges of at least {} bytes", partitions, least_bytes),
+      "raise the address space limit (ulimit -v)"};
 }
 
 bool AddressSpace::commit(uint64_t address, uint64_t bytes, bool huge) {
@@ -39,8 +40,8 @@ void AddressSpace::release(uint64_t address, uint64_t bytes) {
   // A fresh mapping drops the pages and the protection in one step. Should the system refuse (too
   // many mappings), dropping the contents alone keeps the accounting true.
   void* pages = reinterpret_cast<void*>(address);
-  void* result = mmap(pages, bytes, PROT_NONE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  void* result =
+      mmap(pages, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
   if (result == MAP_FAILED) madvise(pages, bytes, MADV_DONTNEED);
 }
 

@@ -1,8 +1,8 @@
 // AddressSpace: the one reserved range of addresses that all memory of the CPU driver lives in.
-// Nothing in it is accessible until committed. It knows nothing of allocations, contexts or devices;
-// partitions (one a device, one for pinned host memory) hand out parts of it.
-// Invariant: a page is readable exactly while it is committed, so stray accesses fault.
-// Thread rule: immutable after reserve(); commit and release may be called from any thread.
+// Nothing in it is accessible until committed. It knows nothing of allocations, contexts or
+// devices; partitions (one a device, one for pinned host memory) hand out parts of it. Invariant: a
+// page is readable exactly while it is committed, so stray accesses fault. Thread rule: immutable
+// after reserve(); commit and release may be called from any thread.
 #pragma once
 #include <cstddef>
 #include <cstdint>

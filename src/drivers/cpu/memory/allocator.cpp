@@ -31,6 +31,21 @@ Allocator::Allocator(Options options) : options_(std::move(options)) {
   }
 }
 
+Allocator::~Allocator() {
+  if (!table_) return;
+  uint64_t chunks = options_.range_bytes / chunk_bytes;
+  for (uint64_t chunk = 0; chunk < chunks;) {
+    if (uint64_t gap = free_run_at(chunk)) {
+      chunk += gap;
+      continue;
+    }
+    Region* region = table_[chunk].load();
+    chunk += region->chunks;
+    return_chunks(region);
+  }
+  munmap(table_, chunks * sizeof(table_[0]));
+}
+
 uint32_t Allocator::size_class_of(uint64_t bytes, uint64_t* slot_bytes) {
   // 512-byte steps up to 4 KiB, then four steps to each power of two.
   uint64_t units = (bytes + unit_bytes - 1) / unit_bytes;
@@ -52,8 +67,8 @@ uint64_t Allocator::allocate(uint64_t bytes, MemoryKind kind, uint32_t owner, ui
     return 0;
   std::lock_guard lock(mutex_);
   Block block{bytes, next_id_, owner, kind, flags};
-  bool slab = bytes + canary_bytes <=
-              (page_regions_ < crowded_regions ? slab_limit : crowded_slab_limit);
+  bool slab =
+      bytes + canary_bytes <= (page_regions_ < crowded_regions ? slab_limit : crowded_slab_limit);
   uint64_t base = slab ? allocate_slot(bytes, block) : allocate_pages(bytes, block);
   if (base) ++next_id_;
   return base;
@@ -80,9 +95,8 @@ uint64_t Allocator::allocate_slot(uint64_t bytes, Block block) {
 uint64_t Allocator::allocate_pages(uint64_t bytes, Block block) {
   uint64_t committed = round_up(bytes, page_bytes);
   if (committed < bytes || used_ + committed > options_.limit_bytes) return 0;
-  Region* region = take_chunks(static_cast<uint32_t>((committed + guard_bytes + chunk_bytes - 1) /
-                                                     chunk_bytes),
-                               true);
+  Region* region = take_chunks(
+      static_cast<uint32_t>((committed + guard_bytes + chunk_bytes - 1) / chunk_bytes), true);
   if (!region) return 0;
   if (!AddressSpace::commit(region->base, committed, bytes >= chunk_bytes)) {
     return_chunks(region);
@@ -138,8 +152,10 @@ Allocator::Region* Allocator::take_chunks(uint32_t chunks, bool fresh_address) {
 Allocator::Region* Allocator::cut_chunks(std::map<uint64_t, uint64_t>::iterator run, uint64_t first,
                                          uint32_t chunks) {
   uint64_t before = first - run->first, after = run->first + run->second - first - chunks;
-  if (before) run->second = before;
-  else free_chunks_.erase(run);
+  if (before)
+    run->second = before;
+  else
+    free_chunks_.erase(run);
   if (after) free_chunks_.emplace(first + chunks, after);
   auto* region = new Region;
   region->base = options_.base + first * chunk_bytes;
@@ -177,8 +193,10 @@ void Allocator::list_slab(Region* region) {
 }
 
 void Allocator::unlist_slab(Region* region) {
-  if (region->prev) region->prev->next = region->next;
-  else with_room_[region->size_class] = region->next;
+  if (region->prev)
+    region->prev->next = region->next;
+  else
+    with_room_[region->size_class] = region->next;
   if (region->next) region->next->prev = region->prev;
   region->next = region->prev = nullptr;
   region->listed = false;
@@ -210,7 +228,11 @@ bool Allocator::find(uint64_t address, Allocation* out) const {
   if (!locate(address, &region, &slot)) return false;
   const Block& block = region->blocks[slot];
   *out = Allocation{region->base + uint64_t{slot} * region->slot_bytes,
-                    block.bytes, block.id, block.owner, block.kind, block.flags};
+                    block.bytes,
+                    block.id,
+                    block.owner,
+                    block.kind,
+                    block.flags};
   return true;
 }
 
@@ -321,11 +343,11 @@ void Allocator::check_canary(uint64_t base, const Block& block) const {
   const auto* bytes = reinterpret_cast<const unsigned char*>(base + block.bytes);
   for (uint64_t i = 0; i < canary_bytes; ++i) {
     if (bytes[i] == canary_byte) continue;
-    log::warn("something wrote past the end of a %s block: %llu bytes at %#llx, first overwritten "
-              "byte at offset %llu",
-              options_.what, static_cast<unsigned long long>(block.bytes),
-              static_cast<unsigned long long>(base),
-              static_cast<unsigned long long>(block.bytes + i));
+    log::warn(
+        "something wrote past the end of a %s block: %llu bytes at %#llx, first overwritten "
+        "byte at offset %llu",
+        options_.what, static_cast<unsigned long long>(block.bytes),
+        static_cast<unsigned long long>(base), static_cast<unsigned long long>(block.bytes + i));
     return;
   }
 }

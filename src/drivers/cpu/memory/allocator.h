@@ -1,9 +1,8 @@
 // Allocator: hands out memory of one partition of the address space and knows every live block.
-// Blocks up to 32 KiB come from slabs (no system call); larger ones have their own pages, followed by
-// at least 64 KiB that cannot be touched, so an overrun faults. Slab blocks end in a canary that is
-// checked when the block is freed.
-// Invariant: used_bytes() is the sum over live blocks and never exceeds the limit.
-// Thread rule: any thread; one short lock. docs: design/memory.
+// Blocks up to 32 KiB come from slabs (no system call); larger ones have their own pages, followed
+// by at least 64 KiB that cannot be touched, so an overrun faults. Slab blocks end in a canary that
+// is checked when the block is freed. Invariant: used_bytes() is the sum over live blocks and never
+// exceeds the limit. Thread rule: any thread; one short lock. docs: design/memory.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -36,7 +35,7 @@ struct Allocation {
   uint64_t id = 0;     ///< unique for the life of the process
   uint32_t owner = 0;  ///< context id
   MemoryKind kind = MemoryKind::none;
-  uint8_t flags = 0;   ///< meaning depends on the kind
+  uint8_t flags = 0;  ///< meaning depends on the kind
 };
 
 class Allocator {
@@ -50,6 +49,7 @@ class Allocator {
   };
 
   explicit Allocator(Options options);
+  ~Allocator();  ///< for tests: the driver's own allocators are never destroyed
   Allocator(const Allocator&) = delete;
   Allocator& operator=(const Allocator&) = delete;
 
@@ -71,7 +71,7 @@ class Allocator {
 
  private:
   static constexpr uint64_t page_bytes = 4096;
-  static constexpr uint64_t unit_bytes = 512;       ///< alignment and size step
+  static constexpr uint64_t unit_bytes = 512;  ///< alignment and size step
   static constexpr uint64_t slab_limit = 32 << 10;
   static constexpr uint64_t crowded_slab_limit = 1 << 20;
   /// Own pages cost two mappings each and Linux allows a process 65530: beyond this many, blocks up

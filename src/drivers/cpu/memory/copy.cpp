@@ -20,12 +20,8 @@ enum class Wait : uint8_t { host_async, host_sync };
 /// How an operand may be used after the call has returned.
 struct Operands {
   PointerInfo dst, src;
-  bool pageable() const {
-    return dst.memory == Memory::pageable || src.memory == Memory::pageable;
-  }
-  bool touches_host() const {
-    return dst.memory != Memory::device || src.memory != Memory::device;
-  }
+  bool pageable() const { return dst.memory == Memory::pageable || src.memory == Memory::pageable; }
+  bool touches_host() const { return dst.memory != Memory::device || src.memory != Memory::device; }
 };
 
 /// Waits until the stream has done everything that precedes a new operation.
@@ -62,8 +58,8 @@ CUresult run_in_order(const ResolvedStream& on, const Job& job) {
 CUresult run_copy(const ResolvedStream& on, Transfer job, const Operands& with, Wait wait) {
   if (wait == Wait::host_sync && with.touches_host()) return run_now(on, job);
   if (!with.pageable()) return run_in_order(on, job);
-  // From pageable memory the source may be reused once the call returns: small copies are staged, the
-  // rest is done before returning. To pageable memory the call returns when the data is there.
+  // From pageable memory the source may be reused once the call returns: small copies are staged,
+  // the rest is done before returning. To pageable memory the call returns when the data is there.
   bool to_host = with.dst.memory == Memory::pageable;
   if (to_host || job.height * job.depth != 1 || job.bytes() > quick_transfer_bytes ||
       nothing_before(*on.context, *on.stream))
@@ -109,12 +105,22 @@ struct Pitched {
 
 CUresult pitched_operand(CUmemorytype type, const void* host, CUdeviceptr device, Pitched* out) {
   switch (type) {
-    case CU_MEMORYTYPE_HOST: out->base = address_of(host); out->side = Side::any; break;
-    case CU_MEMORYTYPE_DEVICE: out->base = device; out->side = Side::device; break;
-    case CU_MEMORYTYPE_UNIFIED: out->base = device; out->side = Side::any; break;
+    case CU_MEMORYTYPE_HOST:
+      out->base = address_of(host);
+      out->side = Side::any;
+      break;
+    case CU_MEMORYTYPE_DEVICE:
+      out->base = device;
+      out->side = Side::device;
+      break;
+    case CU_MEMORYTYPE_UNIFIED:
+      out->base = device;
+      out->side = Side::any;
+      break;
     case CU_MEMORYTYPE_ARRAY:
       return report({Code::not_supported, "copies from and to CUDA arrays are not built yet", ""});
-    default: return CUDA_ERROR_INVALID_VALUE;
+    default:
+      return CUDA_ERROR_INVALID_VALUE;
   }
   return CUDA_SUCCESS;
 }
@@ -155,11 +161,9 @@ CUresult copy_2d(const CUDA_MEMCPY2D* copy, CUstream stream, Wait wait) {
   if (!copy) return CUDA_ERROR_INVALID_VALUE;
   constexpr uint64_t most_pitch = 0x7fffffff;
   Pitched dst, src;
-  if (CUresult result =
-          pitched_operand(copy->dstMemoryType, copy->dstHost, copy->dstDevice, &dst))
+  if (CUresult result = pitched_operand(copy->dstMemoryType, copy->dstHost, copy->dstDevice, &dst))
     return result;
-  if (CUresult result =
-          pitched_operand(copy->srcMemoryType, copy->srcHost, copy->srcDevice, &src))
+  if (CUresult result = pitched_operand(copy->srcMemoryType, copy->srcHost, copy->srcDevice, &src))
     return result;
   if (copy->dstPitch > most_pitch || copy->srcPitch > most_pitch) return CUDA_ERROR_INVALID_VALUE;
   dst.x = copy->dstXInBytes, dst.y = copy->dstY, dst.pitch = copy->dstPitch;
@@ -173,11 +177,9 @@ CUresult copy_3d(const Copy* copy, CUstream stream, Wait wait) {
   if (CUresult result = resolve_stream(stream, &on)) return result;
   if (!copy || copy->srcLOD || copy->dstLOD) return CUDA_ERROR_INVALID_VALUE;
   Pitched dst, src;
-  if (CUresult result =
-          pitched_operand(copy->dstMemoryType, copy->dstHost, copy->dstDevice, &dst))
+  if (CUresult result = pitched_operand(copy->dstMemoryType, copy->dstHost, copy->dstDevice, &dst))
     return result;
-  if (CUresult result =
-          pitched_operand(copy->srcMemoryType, copy->srcHost, copy->srcDevice, &src))
+  if (CUresult result = pitched_operand(copy->srcMemoryType, copy->srcHost, copy->srcDevice, &src))
     return result;
   dst.x = copy->dstXInBytes, dst.y = copy->dstY, dst.z = copy->dstZ;
   dst.pitch = copy->dstPitch, dst.height = copy->dstHeight;
@@ -186,8 +188,8 @@ CUresult copy_3d(const Copy* copy, CUstream stream, Wait wait) {
   return copy_box(dst, src, copy->WidthInBytes, copy->Height, copy->Depth, on, wait);
 }
 
-CUresult fill(CUdeviceptr dst, uint64_t pitch, uint32_t value, uint32_t element_bytes, uint64_t width,
-              uint64_t height, CUstream stream, Wait wait) {
+CUresult fill(CUdeviceptr dst, uint64_t pitch, uint32_t value, uint32_t element_bytes,
+              uint64_t width, uint64_t height, CUstream stream, Wait wait) {
   ResolvedStream on;
   if (CUresult result = resolve_stream(stream, &on)) return result;
   if (dst % element_bytes || (height > 1 && pitch % element_bytes)) return CUDA_ERROR_INVALID_VALUE;
@@ -331,8 +333,8 @@ CUresult cuMemsetD32Async(CUdeviceptr dst, unsigned int ui, size_t N, CUstream h
   return fill(dst, 0, ui, 4, N, 1, hStream, Wait::host_async);
 }
 
-CUresult cuMemsetD2D8(CUdeviceptr dst, size_t dstPitch, unsigned char uc, size_t Width, size_t Height,
-                      CUstream stream) {
+CUresult cuMemsetD2D8(CUdeviceptr dst, size_t dstPitch, unsigned char uc, size_t Width,
+                      size_t Height, CUstream stream) {
   return fill(dst, dstPitch, uc, 1, Width, Height, stream, Wait::host_sync);
 }
 
@@ -341,8 +343,8 @@ CUresult cuMemsetD2D16(CUdeviceptr dst, size_t dstPitch, unsigned short us, size
   return fill(dst, dstPitch, us, 2, Width, Height, stream, Wait::host_sync);
 }
 
-CUresult cuMemsetD2D32(CUdeviceptr dst, size_t dstPitch, unsigned int ui, size_t Width, size_t Height,
-                       CUstream stream) {
+CUresult cuMemsetD2D32(CUdeviceptr dst, size_t dstPitch, unsigned int ui, size_t Width,
+                       size_t Height, CUstream stream) {
   return fill(dst, dstPitch, ui, 4, Width, Height, stream, Wait::host_sync);
 }
 

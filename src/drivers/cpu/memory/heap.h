@@ -38,9 +38,9 @@ class DeviceHeap {
   size_t limit_ = default_limit_bytes;
   std::mutex mutex_;
   uint64_t base_ = 0;
-  std::map<uint64_t, uint64_t> free_;                   ///< offset -> bytes
-  std::set<std::pair<uint64_t, uint64_t>> by_size_;     ///< (bytes, offset), for best fit
-  std::unordered_map<uint64_t, uint64_t> live_;         ///< offset -> bytes
+  std::map<uint64_t, uint64_t> free_;                ///< offset -> bytes
+  std::set<std::pair<uint64_t, uint64_t>> by_size_;  ///< (bytes, offset), for best fit
+  std::unordered_map<uint64_t, uint64_t> live_;      ///< offset -> bytes
 
   bool make_region();
   void add_free(uint64_t offset, uint64_t bytes);

@@ -1,7 +1,7 @@
-// Managed memory. Host and device share one physical memory here, so managed memory is device memory
-// that the host may use as well; advice and prefetches have nothing to move, but their arguments are
-// checked and remembered, because programs read them back.
-// Thread rule: any thread; one short lock for the remembered advice.
+// Managed memory. Host and device share one physical memory here, so managed memory is device
+// memory that the host may use as well; advice and prefetches have nothing to move, but their
+// arguments are checked and remembered, because programs read them back. Thread rule: any thread;
+// one short lock for the remembered advice.
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -51,8 +51,10 @@ CUresult check_location(const CUmemLocation& location) {
       return driver().device(location.id) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
     case CU_MEM_LOCATION_TYPE_HOST:
     case CU_MEM_LOCATION_TYPE_HOST_NUMA:
-    case CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT: return CUDA_SUCCESS;
-    default: return CUDA_ERROR_INVALID_VALUE;
+    case CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT:
+      return CUDA_SUCCESS;
+    default:
+      return CUDA_ERROR_INVALID_VALUE;
   }
 }
 
@@ -70,14 +72,20 @@ CUresult read_range_attribute(void* data, size_t bytes, CUmem_range_attribute at
     return CUDA_SUCCESS;
   };
   switch (attribute) {
-    case CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY: return put(advice.read_mostly);
-    case CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION: return put(location_number(advice.preferred));
+    case CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY:
+      return put(advice.read_mostly);
+    case CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION:
+      return put(location_number(advice.preferred));
     case CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION:
       return put(location_number(advice.last_prefetch));
-    case CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_TYPE: return put(advice.preferred.type);
-    case CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_ID: return put(advice.preferred.id);
-    case CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_TYPE: return put(advice.last_prefetch.type);
-    case CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_ID: return put(advice.last_prefetch.id);
+    case CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_TYPE:
+      return put(advice.preferred.type);
+    case CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_ID:
+      return put(advice.preferred.id);
+    case CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_TYPE:
+      return put(advice.last_prefetch.type);
+    case CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_ID:
+      return put(advice.last_prefetch.id);
     case CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY: {
       if (bytes == 0 || bytes % sizeof(int)) return CUDA_ERROR_INVALID_VALUE;
       auto* list = static_cast<int*>(data);
@@ -88,7 +96,8 @@ CUresult read_range_attribute(void* data, size_t bytes, CUmem_range_attribute at
       while (used < room) list[used++] = CU_DEVICE_INVALID;
       return CUDA_SUCCESS;
     }
-    default: return CUDA_ERROR_INVALID_VALUE;
+    default:
+      return CUDA_ERROR_INVALID_VALUE;
   }
 }
 
@@ -112,7 +121,8 @@ CUresult cuMemAllocManaged(CUdeviceptr* dptr, size_t bytesize, unsigned int flag
   return CUDA_SUCCESS;
 }
 
-CUresult cuMemAdvise(CUdeviceptr devPtr, size_t count, CUmem_advise advice, CUmemLocation location) {
+CUresult cuMemAdvise(CUdeviceptr devPtr, size_t count, CUmem_advise advice,
+                     CUmemLocation location) {
   Context* context;
   if (CUresult result = current_usable(&context)) return result;
   if (advice < CU_MEM_ADVISE_SET_READ_MOSTLY || advice > CU_MEM_ADVISE_UNSET_ACCESSED_BY)
@@ -128,9 +138,15 @@ CUresult cuMemAdvise(CUdeviceptr devPtr, size_t count, CUmem_advise advice, CUme
   Advice& now = book().by_block[block];
   uint64_t bit = location.type == CU_MEM_LOCATION_TYPE_DEVICE ? uint64_t{1} << location.id : 0;
   switch (advice) {
-    case CU_MEM_ADVISE_SET_READ_MOSTLY: now.read_mostly = true; break;
-    case CU_MEM_ADVISE_UNSET_READ_MOSTLY: now.read_mostly = false; break;
-    case CU_MEM_ADVISE_SET_PREFERRED_LOCATION: now.preferred = location; break;
+    case CU_MEM_ADVISE_SET_READ_MOSTLY:
+      now.read_mostly = true;
+      break;
+    case CU_MEM_ADVISE_UNSET_READ_MOSTLY:
+      now.read_mostly = false;
+      break;
+    case CU_MEM_ADVISE_SET_PREFERRED_LOCATION:
+      now.preferred = location;
+      break;
     case CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION:
       now.preferred = {CU_MEM_LOCATION_TYPE_INVALID, 0};
       break;

@@ -31,7 +31,8 @@ bool is_mapped(uint64_t address, uint64_t bytes) {
   unsigned char state[4096];
   for (uint64_t done = 0; done < pages; done += sizeof state) {
     uint64_t count = std::min<uint64_t>(pages - done, sizeof state);
-    if (mincore(reinterpret_cast<void*>(begin + done * page), count * page, state) != 0) return false;
+    if (mincore(reinterpret_cast<void*>(begin + done * page), count * page, state) != 0)
+      return false;
   }
   return true;
 }
@@ -43,8 +44,8 @@ CUresult allocate_host(void** pp, size_t bytes, unsigned flags) {
   *pp = nullptr;
   if (bytes == 0) return CUDA_SUCCESS;  // measured H200, driver 580.x
   flags |= CU_MEMHOSTALLOC_DEVICEMAP;   // unified addressing maps every pinned block
-  uint64_t address = driver().host->allocate(bytes, MemoryKind::host, context->owner,
-                                             static_cast<uint8_t>(flags));
+  uint64_t address =
+      driver().host->allocate(bytes, MemoryKind::host, context->owner, static_cast<uint8_t>(flags));
   if (!address) return CUDA_ERROR_OUT_OF_MEMORY;
   *pp = reinterpret_cast<void*>(address);
   return CUDA_SUCCESS;
@@ -124,9 +125,7 @@ CUresult cuMemGetAddressRange(CUdeviceptr* pbase, size_t* psize, CUdeviceptr dpt
   return CUDA_SUCCESS;
 }
 
-CUresult cuMemAllocHost(void** pp, size_t bytesize) {
-  return allocate_host(pp, bytesize, 0);
-}
+CUresult cuMemAllocHost(void** pp, size_t bytesize) { return allocate_host(pp, bytesize, 0); }
 
 CUresult cuMemHostAlloc(void** pp, size_t bytesize, unsigned int flags) {
   return allocate_host(pp, bytesize, flags);

@@ -13,7 +13,8 @@ namespace limen::cpu {
 
 namespace {
 
-/// Writes one attribute. `known`: the pointer is one of ours; else zeros stand for "no such memory".
+/// Writes one attribute. `known`: the pointer is one of ours; else zeros stand for "no such
+/// memory".
 CUresult write_attribute(void* data, CUpointer_attribute attribute, CUdeviceptr ptr, bool known,
                          const PointerInfo& info) {
   auto put = [data](auto value) {
@@ -28,26 +29,35 @@ CUresult write_attribute(void* data, CUpointer_attribute attribute, CUdeviceptr 
     }
     case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
       return put(!known ? 0u : unsigned(on_device ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST));
-    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER: return put(known ? ptr : CUdeviceptr{0});
+    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
+      return put(known ? ptr : CUdeviceptr{0});
     case CU_POINTER_ATTRIBUTE_HOST_POINTER:
       // Device memory has no host address on NVIDIA's devices, and programs branch on that.
       if (known && info.memory == Memory::device) return CUDA_ERROR_INVALID_VALUE;
       return put(known ? ptr : CUdeviceptr{0});
     case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
       return put(unsigned(known && info.memory == Memory::managed));
-    case CU_POINTER_ATTRIBUTE_BUFFER_ID: return put(known ? info.block.id : uint64_t{0});
-    case CU_POINTER_ATTRIBUTE_IS_MANAGED: return put(unsigned(known && info.memory == Memory::managed));
+    case CU_POINTER_ATTRIBUTE_BUFFER_ID:
+      return put(known ? info.block.id : uint64_t{0});
+    case CU_POINTER_ATTRIBUTE_IS_MANAGED:
+      return put(unsigned(known && info.memory == Memory::managed));
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: {
       Context* owner = known ? context_of_owner(info.block.owner) : nullptr;
       int host_device = owner ? owner->device.ordinal() : 0;
       return put(!known ? -2 : info.device >= 0 ? info.device : host_device);
     }
-    case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE: return put(0u);
-    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR: return put(known ? info.block.base : uint64_t{0});
-    case CU_POINTER_ATTRIBUTE_RANGE_SIZE: return put(known ? info.block.bytes : uint64_t{0});
-    case CU_POINTER_ATTRIBUTE_MAPPED: return put(unsigned(known));
-    case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES: return put(uint64_t{0});
-    case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE: return put(0u);
+    case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
+      return put(0u);
+    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+      return put(known ? info.block.base : uint64_t{0});
+    case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+      return put(known ? info.block.bytes : uint64_t{0});
+    case CU_POINTER_ATTRIBUTE_MAPPED:
+      return put(unsigned(known));
+    case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
+      return put(uint64_t{0});
+    case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
+      return put(0u);
     case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
       return put(unsigned(known ? CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE
                                 : CU_POINTER_ATTRIBUTE_ACCESS_FLAG_NONE));
@@ -55,12 +65,18 @@ CUresult write_attribute(void* data, CUpointer_attribute attribute, CUdeviceptr 
       bool pooled = known && info.block.kind == MemoryKind::pool;
       return put(pooled ? handle_of(pool_of(ptr)) : CUmemoryPool{nullptr});
     }
-    case CU_POINTER_ATTRIBUTE_MAPPING_SIZE: return put(known ? info.block.bytes : uint64_t{0});
-    case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR: return put(known ? info.block.base : uint64_t{0});
-    case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID: return put(known ? info.block.id : uint64_t{0});
-    case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE: return put(0u);
-    case CU_POINTER_ATTRIBUTE_P2P_TOKENS: return CUDA_ERROR_NOT_SUPPORTED;
-    default: return CUDA_ERROR_INVALID_VALUE;
+    case CU_POINTER_ATTRIBUTE_MAPPING_SIZE:
+      return put(known ? info.block.bytes : uint64_t{0});
+    case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR:
+      return put(known ? info.block.base : uint64_t{0});
+    case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID:
+      return put(known ? info.block.id : uint64_t{0});
+    case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE:
+      return put(0u);
+    case CU_POINTER_ATTRIBUTE_P2P_TOKENS:
+      return CUDA_ERROR_NOT_SUPPORTED;
+    default:
+      return CUDA_ERROR_INVALID_VALUE;
   }
 }
 
@@ -110,8 +126,7 @@ bool classify(uint64_t address, PointerInfo* info) {
     if (!memory.find(address, &info->block) || info->block.kind == MemoryKind::idle) return false;
     if (on_device) {
       info->device = static_cast<int>(partition);
-      info->memory =
-          info->block.kind == MemoryKind::managed ? Memory::managed : Memory::device;
+      info->memory = info->block.kind == MemoryKind::managed ? Memory::managed : Memory::device;
     } else {
       info->memory = Memory::host;
     }
@@ -119,8 +134,8 @@ bool classify(uint64_t address, PointerInfo* info) {
   }
   if (auto range = host_registry().find(address)) {
     info->memory = Memory::registered;
-    info->block = {range->base, range->bytes, range->id, range->owner, MemoryKind::host,
-                   static_cast<uint8_t>(range->flags)};
+    info->block = {range->base,  range->bytes,     range->id,
+                   range->owner, MemoryKind::host, static_cast<uint8_t>(range->flags)};
   }
   return true;
 }

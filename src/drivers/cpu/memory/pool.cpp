@@ -41,8 +41,8 @@ MemPool* current_pool(Device& device) {
 CUresult allocate_async(CUdeviceptr* dptr, size_t bytes, MemPool& pool, const ResolvedStream& on) {
   *dptr = 0;
   if (!bytes) return CUDA_SUCCESS;  // measured H200, driver 580.x
-  // The stream's free blocks are safe to hand out at once: later work of this stream comes after the
-  // free. A block from elsewhere is taken only when nobody can still be using it.
+  // The stream's free blocks are safe to hand out at once: later work of this stream comes after
+  // the free. A block from elsewhere is taken only when nobody can still be using it.
   uint64_t address = pool.allocate(bytes, on.context->owner, *on.stream);
   if (!address) return CUDA_ERROR_OUT_OF_MEMORY;
   *dptr = address;
@@ -319,11 +319,14 @@ CUresult cuMemPoolSetAttribute(CUmemoryPool hPool, CUmemPool_attribute attr, voi
     case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES:
       pool->reuse[attr - 1] = number != 0;
       return CUDA_SUCCESS;
-    default: break;
+    default:
+      break;
   }
   std::memcpy(&bytes, value, sizeof bytes);
   switch (attr) {
-    case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD: pool->release_threshold = bytes; return CUDA_SUCCESS;
+    case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
+      pool->release_threshold = bytes;
+      return CUDA_SUCCESS;
     case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
       if (bytes) return CUDA_ERROR_INVALID_VALUE;
       pool->reserved_high = pool->reserved_bytes;
@@ -332,7 +335,8 @@ CUresult cuMemPoolSetAttribute(CUmemoryPool hPool, CUmemPool_attribute attr, voi
       if (bytes) return CUDA_ERROR_INVALID_VALUE;
       pool->used_high = pool->used_bytes;
       return CUDA_SUCCESS;
-    default: return CUDA_ERROR_INVALID_VALUE;
+    default:
+      return CUDA_ERROR_INVALID_VALUE;
   }
 }
 
@@ -348,13 +352,20 @@ CUresult cuMemPoolGetAttribute(CUmemoryPool hPool, CUmemPool_attribute attr, voi
   switch (attr) {
     case CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES:
     case CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC:
-    case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES: return put(pool->reuse[attr - 1]);
-    case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD: return put(pool->release_threshold.load());
-    case CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT: return put(pool->reserved_bytes);
-    case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH: return put(pool->reserved_high);
-    case CU_MEMPOOL_ATTR_USED_MEM_CURRENT: return put(pool->used_bytes);
-    case CU_MEMPOOL_ATTR_USED_MEM_HIGH: return put(pool->used_high);
-    default: return CUDA_ERROR_INVALID_VALUE;
+    case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES:
+      return put(pool->reuse[attr - 1]);
+    case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
+      return put(pool->release_threshold.load());
+    case CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT:
+      return put(pool->reserved_bytes);
+    case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
+      return put(pool->reserved_high);
+    case CU_MEMPOOL_ATTR_USED_MEM_CURRENT:
+      return put(pool->used_bytes);
+    case CU_MEMPOOL_ATTR_USED_MEM_HIGH:
+      return put(pool->used_high);
+    default:
+      return CUDA_ERROR_INVALID_VALUE;
   }
 }
 

@@ -1,8 +1,7 @@
 // MemPool: stream-ordered allocation (cuMemAllocAsync). A block freed in a stream may be given out
-// again in the same stream at once, elsewhere when the free has been reached. Idle blocks beyond the
-// release threshold go back to the device at synchronising calls.
-// Invariant: an idle block is not the program's: copies and frees of it are refused.
-// Thread rule: any thread; one lock a pool.
+// again in the same stream at once, elsewhere when the free has been reached. Idle blocks beyond
+// the release threshold go back to the device at synchronising calls. Invariant: an idle block is
+// not the program's: copies and frees of it are refused. Thread rule: any thread; one lock a pool.
 #pragma once
 #include <atomic>
 #include <cstdint>

@@ -1,6 +1,6 @@
-// The bytes' work. A large job is cut into pieces that the calling thread and idle workers claim one
-// by one: the caller never waits for a worker that is busy elsewhere, only for pieces in progress.
-// Thread rule: see the header.
+// The bytes' work. A large job is cut into pieces that the calling thread and idle workers claim
+// one by one: the caller never waits for a worker that is busy elsewhere, only for pieces in
+// progress. Thread rule: see the header.
 #include "drivers/cpu/memory/transfer.h"
 
 #include <algorithm>
@@ -45,10 +45,12 @@ void copy_bytes(uint64_t dst, uint64_t src, uint64_t bytes) {
 }
 
 void fill_row(uint64_t dst, uint64_t elements, uint32_t value, uint32_t element_bytes) {
-  if (element_bytes == 1) std::memset(reinterpret_cast<void*>(dst), int(value), elements);
+  if (element_bytes == 1)
+    std::memset(reinterpret_cast<void*>(dst), int(value), elements);
   else if (element_bytes == 2)
     std::fill_n(reinterpret_cast<uint16_t*>(dst), elements, static_cast<uint16_t>(value));
-  else std::fill_n(reinterpret_cast<uint32_t*>(dst), elements, value);
+  else
+    std::fill_n(reinterpret_cast<uint32_t*>(dst), elements, value);
 }
 
 }  // namespace
@@ -69,8 +71,8 @@ void Transfer::run(engine::Pool* helpers) const {
     });
     return;
   }
-  uint64_t rows_a_piece = large ? std::max<uint64_t>(1, piece_bytes / std::max<uint64_t>(width, 1))
-                                : height * depth;
+  uint64_t rows_a_piece =
+      large ? std::max<uint64_t>(1, piece_bytes / std::max<uint64_t>(width, 1)) : height * depth;
   uint64_t rows = height * depth;
   auto copy_rows = [this, rows_a_piece, rows](uint64_t i) {
     for (uint64_t r = i * rows_a_piece, end = std::min(rows, r + rows_a_piece); r < end; ++r) {
@@ -94,7 +96,8 @@ void Fill::run(engine::Pool* helpers) const {
     });
     return;
   }
-  for (uint64_t row = 0; row < height; ++row) fill_row(dst + row * pitch, width, value, element_bytes);
+  for (uint64_t row = 0; row < height; ++row)
+    fill_row(dst + row * pitch, width, value, element_bytes);
 }
 
 }  // namespace limen::cpu

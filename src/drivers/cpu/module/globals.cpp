@@ -1,5 +1,5 @@
-// Placing and initialising module variables. Variables of a program with an alignment above 512 bytes
-// do not exist: PTX allows at most 128 in practice. Thread rule: see the header.
+// Placing and initialising module variables. Variables of a program with an alignment above 512
+// bytes do not exist: PTX allows at most 128 in practice. Thread rule: see the header.
 #include "drivers/cpu/module/globals.h"
 
 #include <algorithm>
@@ -43,7 +43,8 @@ Result<void> ManagedVariables::make(const Program& program, Context& context) {
     if (!addresses_[i])
       return Error{Code::out_of_memory,
                    fmt::format("no memory for managed variable {} of {} bytes", variables[i].name,
-                               variables[i].bytes), ""};
+                               variables[i].bytes),
+                   ""};
     auto* bytes = reinterpret_cast<uint8_t*>(addresses_[i]);
     std::memset(bytes, 0, variables[i].bytes);
     std::copy(variables[i].init.begin(), variables[i].init.end(), bytes);
@@ -84,7 +85,8 @@ Result<void> Instance::place(Context& context) {
     if (variable.space == ptx::Space::tex)
       return Error{Code::not_supported,
                    fmt::format("texture reference '{}' (line {}): textures are not built yet",
-                               variable.name, variable.line), ""};
+                               variable.name, variable.line),
+                   ""};
     if (!has_memory(variable)) continue;
     uint64_t address = managed_->address(static_cast<ptx::Index>(i));
     if (!variable.managed) {
@@ -93,7 +95,8 @@ Result<void> Instance::place(Context& context) {
       if (!address)
         return Error{Code::out_of_memory,
                      fmt::format("no memory for module variable '{}' of {} bytes", variable.name,
-                                 variable.bytes), ""};
+                                 variable.bytes),
+                     ""};
       std::memset(reinterpret_cast<void*>(address), 0, variable.bytes);
     }
     addresses_[i] = reinterpret_cast<void*>(address);
@@ -109,8 +112,8 @@ Result<void> Instance::initialise() {
     auto* bytes = static_cast<uint8_t*>(addresses_[i]);
     if (!variable.managed)
       std::copy(variable.init.begin(),
-                variable.init.begin() + static_cast<std::ptrdiff_t>(
-                                            std::min<uint64_t>(variable.init.size(), variable.bytes)),
+                variable.init.begin() + static_cast<std::ptrdiff_t>(std::min<uint64_t>(
+                                            variable.init.size(), variable.bytes)),
                 bytes);
     for (const ptx::Reloc& reloc : variable.relocs) {
       uint64_t value;
@@ -121,13 +124,15 @@ Result<void> Instance::initialise() {
         if (!value)
           return Error{Code::not_supported,
                        fmt::format("the initialiser of '{}' (line {}) takes the address of '{}', "
-                                   "which is not in global or constant memory", variable.name,
-                                   variable.line, variables[reloc.symbol].name), ""};
+                                   "which is not in global or constant memory",
+                                   variable.name, variable.line, variables[reloc.symbol].name),
+                       ""};
       }
       if (reloc.offset + reloc.bytes > variable.bytes)
         return Error{Code::invalid_ptx,
                      fmt::format("the initialiser of '{}' (line {}) is longer than the variable",
-                                 variable.name, variable.line), ""};
+                                 variable.name, variable.line),
+                     ""};
       write_reloc(bytes + reloc.offset, reloc, value + static_cast<uint64_t>(reloc.addend));
     }
   }

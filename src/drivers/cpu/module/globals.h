@@ -1,6 +1,6 @@
-// Instance: a Program in one context: device memory for its globals and constants, initialised. Each
-// variable is a block of its own, as on NVIDIA's driver, so that copies are checked against it.
-// Managed variables belong to the program as a whole and are shared by its instances.
+// Instance: a Program in one context: device memory for its globals and constants, initialised.
+// Each variable is a block of its own, as on NVIDIA's driver, so that copies are checked against
+// it. Managed variables belong to the program as a whole and are shared by its instances.
 // Invariant: addresses() has one entry a ptx variable; 0 for those without memory of their own.
 // Thread rule: immutable once made; freed by whoever drops the last reference.
 #pragma once
@@ -58,7 +58,8 @@ class Instance {
   std::vector<void*> addresses_;
 };
 
-/// The value that a function's address has in kernels. Must agree with the compiler's indirect calls.
+/// The value that a function's address has in kernels. Must agree with the compiler's indirect
+/// calls.
 inline uint64_t function_token(ptx::Index function) {
   return 0xF00D000000000000u | uint64_t{function} << 4;
 }

@@ -41,8 +41,8 @@ const std::string& host_key() {
   static const auto* key = [] {
     struct stat file{};
     stat(compiler_path().c_str(), &file);
-    return new std::string(fmt::format("{}|{}|{}.{}", processor(), file.st_size, file.st_mtim.tv_sec,
-                                       file.st_mtim.tv_nsec));
+    return new std::string(fmt::format("{}|{}|{}.{}", processor(), file.st_size,
+                                       file.st_mtim.tv_sec, file.st_mtim.tv_nsec));
   }();
   return *key;
 }

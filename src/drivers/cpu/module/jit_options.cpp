@@ -1,5 +1,5 @@
-// Options that steer NVIDIA's code generator (registers, cache mode, ...) have no meaning for ours and
-// are accepted; unknown ones are refused. Thread rule: see the header.
+// Options that steer NVIDIA's code generator (registers, cache mode, ...) have no meaning for ours
+// and are accepted; unknown ones are refused. Thread rule: see the header.
 #include "drivers/cpu/module/jit_options.h"
 
 #include <algorithm>
@@ -14,8 +14,12 @@ CUresult JitOptions::read(unsigned count, CUjit_option* options, void** values) 
     if (!values) continue;
     auto number = reinterpret_cast<uintptr_t>(values[i]);
     switch (options[i]) {
-      case CU_JIT_ERROR_LOG_BUFFER: error_buffer_.text = static_cast<char*>(values[i]); break;
-      case CU_JIT_INFO_LOG_BUFFER: info_buffer_.text = static_cast<char*>(values[i]); break;
+      case CU_JIT_ERROR_LOG_BUFFER:
+        error_buffer_.text = static_cast<char*>(values[i]);
+        break;
+      case CU_JIT_INFO_LOG_BUFFER:
+        info_buffer_.text = static_cast<char*>(values[i]);
+        break;
       case CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES:
         error_buffer_.bytes = static_cast<unsigned>(number);
         error_buffer_.size_value = &values[i];
@@ -24,8 +28,11 @@ CUresult JitOptions::read(unsigned count, CUjit_option* options, void** values) 
         info_buffer_.bytes = static_cast<unsigned>(number);
         info_buffer_.size_value = &values[i];
         break;
-      case CU_JIT_WALL_TIME: wall_time_ = &values[i]; break;
-      default: break;
+      case CU_JIT_WALL_TIME:
+        wall_time_ = &values[i];
+        break;
+      default:
+        break;
     }
   }
   return CUDA_SUCCESS;

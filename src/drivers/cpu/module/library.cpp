@@ -1,7 +1,7 @@
-// cuLibrary* and cuKernel*: code that belongs to no context. Loading only looks at the container; the
-// PTX is unpacked and parsed when a symbol is first asked for.
-// Invariant: a library has at most one module in a context. Thread rule: any thread; Library::mutex is
-// taken after Module::mutex and never held while an instance is made.
+// cuLibrary* and cuKernel*: code that belongs to no context. Loading only looks at the container;
+// the PTX is unpacked and parsed when a symbol is first asked for. Invariant: a library has at most
+// one module in a context. Thread rule: any thread; Library::mutex is taken after Module::mutex and
+// never held while an instance is made.
 #include <algorithm>
 #include <shared_mutex>
 #include <unordered_set>
@@ -63,8 +63,8 @@ Result<void> open_library(Library& library, const void* code, const LoadOptions&
   return {};
 }
 
-/// Code that cannot run is not this call's error: each use of the library answers it, as on NVIDIA's
-/// driver with lazy loading (measured H200, driver 580.x).
+/// Code that cannot run is not this call's error: each use of the library answers it, as on
+/// NVIDIA's driver with lazy loading (measured H200, driver 580.x).
 CUresult load_library(CUlibrary* out, const void* code, const LoadOptions& options,
                       JitOptions& log) {
   Library* library = driver().libraries.create();
@@ -147,12 +147,15 @@ Result<std::shared_ptr<Program>> program_of(Library& library) {
     library.chosen = std::make_unique<ChosenPtx>(std::move(chosen));
     library.image.reset();
   }
-  if (!library.chosen) return Error{Code::invalid_image, "the library's code could not be read", ""};
+  if (!library.chosen)
+    return Error{Code::invalid_image, "the library's code could not be read", ""};
   JitOptions log;
   auto program = make_program(std::move(*library.chosen), log);
   library.chosen.reset();
-  if (program.ok()) library.program = *program;
-  else library.failure = std::make_unique<Error>(program.error());
+  if (program.ok())
+    library.program = *program;
+  else
+    library.failure = std::make_unique<Error>(program.error());
   return program;
 }
 
@@ -296,7 +299,8 @@ CUresult cuLibraryGetGlobal(CUdeviceptr* dptr, size_t* bytes, CUlibrary library,
 }
 
 CUresult cuLibraryGetManaged(CUdeviceptr* dptr, size_t* bytes, CUlibrary handle, const char* name) {
-  // Managed variables need no current context; the primary one of the first device lends its memory.
+  // Managed variables need no current context; the primary one of the first device lends its
+  // memory.
   Context* context;
   if (current(&context) == CUDA_SUCCESS) return find_global(dptr, bytes, handle, name, true);
   if (!name || (!dptr && !bytes)) return CUDA_ERROR_INVALID_VALUE;

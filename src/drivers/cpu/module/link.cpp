@@ -1,6 +1,7 @@
-// The linker: one pass to place the symbols of every input, one to rewrite the indices in its bodies.
-// A strong definition wins over weak and common ones, the first weak one over later ones; internal
-// symbols get a name of their own where they would meet another. Thread rule: see the header.
+// The linker: one pass to place the symbols of every input, one to rewrite the indices in its
+// bodies. A strong definition wins over weak and common ones, the first weak one over later ones;
+// internal symbols get a name of their own where they would meet another. Thread rule: see the
+// header.
 #include "drivers/cpu/module/link.h"
 
 #include <algorithm>
@@ -147,7 +148,8 @@ class Linker {
   }
 
   void rewrite(ptx::Variable& variable, size_t input) const {
-    for (ptx::Reloc& reloc : variable.relocs) reloc.symbol = mapped(reloc.kind, reloc.symbol, input);
+    for (ptx::Reloc& reloc : variable.relocs)
+      reloc.symbol = mapped(reloc.kind, reloc.symbol, input);
   }
 
   void rewrite(ptx::Function& function, size_t input) const {

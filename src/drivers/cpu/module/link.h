@@ -12,6 +12,7 @@ namespace limen::cpu {
 
 /// Merges the modules; one module is returned as it is.
 /// errors: invalid_ptx for two definitions of one name, or declarations that do not agree.
-Result<std::unique_ptr<ptx::Module>> link_modules(std::vector<std::unique_ptr<ptx::Module>> modules);
+Result<std::unique_ptr<ptx::Module>> link_modules(
+    std::vector<std::unique_ptr<ptx::Module>> modules);
 
 }  // namespace limen::cpu

@@ -1,6 +1,7 @@
 // cuLink*: collects PTX (text or in fat binaries), links it on Complete and hands out one image.
-// The image is Limen's own container of the PTX, not a cubin: it loads with cuModuleLoadData of this
-// driver only. Invariant: the image lives until cuLinkDestroy. Thread rule: one thread a link state.
+// The image is Limen's own container of the PTX, not a cubin: it loads with cuModuleLoadData of
+// this driver only. Invariant: the image lives until cuLinkDestroy. Thread rule: one thread a link
+// state.
 #include <cstring>
 
 #include <fmt/format.h>
@@ -23,11 +24,16 @@ CUresult resolve_link(CUlinkState handle, LinkState** link) {
 
 const char* name_of(CUjitInputType type) {
   switch (type) {
-    case CU_JIT_INPUT_CUBIN: return "machine code (cubin)";
-    case CU_JIT_INPUT_OBJECT: return "host objects";
-    case CU_JIT_INPUT_LIBRARY: return "host libraries";
-    case CU_JIT_INPUT_NVVM: return "NVVM IR";
-    default: return "inputs of unknown kind";
+    case CU_JIT_INPUT_CUBIN:
+      return "machine code (cubin)";
+    case CU_JIT_INPUT_OBJECT:
+      return "host objects";
+    case CU_JIT_INPUT_LIBRARY:
+      return "host libraries";
+    case CU_JIT_INPUT_NVVM:
+      return "NVVM IR";
+    default:
+      return "inputs of unknown kind";
   }
 }
 
@@ -56,7 +62,8 @@ CUresult add(LinkState& link, CUjitInputType type, const void* data, size_t byte
   }
   return report_to_log({Code::not_supported,
                         fmt::format("{}: linking of {} is not built; give PTX",
-                                    name ? name : "<unnamed>", name_of(type)), ""},
+                                    name ? name : "<unnamed>", name_of(type)),
+                        ""},
                        link.log);
 }
 

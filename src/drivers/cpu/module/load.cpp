@@ -61,7 +61,8 @@ Result<void> check_calls(const ptx::Module& module) {
           if (callee.has_body || is_provided(callee.name)) continue;
           return Error{Code::invalid_ptx,
                        fmt::format("line {}: unresolved extern function '{}'", instruction.line,
-                                   callee.name), "link the PTX that defines it"};
+                                   callee.name),
+                       "link the PTX that defines it"};
         }
   return {};
 }
@@ -71,16 +72,20 @@ Result<void> check_whole(ptx::Module& module, JitOptions& log) {
   uint64_t constants = 0;
   for (ptx::Variable& variable : module.variables) {
     if (variable.space == ptx::Space::constant) constants += variable.bytes;
-    if (variable.linkage != ptx::Linkage::external || variable.space == ptx::Space::shared) continue;
+    if (variable.linkage != ptx::Linkage::external || variable.space == ptx::Space::shared)
+      continue;
     // NVIDIA's compiler takes the declaration for a definition and says so. measured H200, 580.x
-    log.info(fmt::format("ptxas warning : Unresolved extern variable '{}' in whole program compilation, "
-                         "ignoring extern qualifier", variable.name));
+    log.info(
+        fmt::format("ptxas warning : Unresolved extern variable '{}' in whole program compilation, "
+                    "ignoring extern qualifier",
+                    variable.name));
     variable.linkage = ptx::Linkage::visible;
   }
   if (constants > constant_limit_bytes)
     return Error{Code::invalid_ptx,
                  fmt::format("file uses too much global constant data ({} bytes, {} at most)",
-                             constants, constant_limit_bytes), ""};
+                             constants, constant_limit_bytes),
+                 ""};
   return {};
 }
 
@@ -90,7 +95,8 @@ Result<ChosenPtx> choose_ptx(const fatbin::Image& image, const Device& device) {
   ChosenPtx chosen;
   LIMEN_TRY(fatbin::Choice choice, fatbin::choose_ptx(image, device.capability()));
   for (const std::string& left : choice.left_out)
-    log::write(log::Level::warn, "a part of a separately compiled program has no usable PTX: " + left);
+    log::write(log::Level::warn,
+               "a part of a separately compiled program has no usable PTX: " + left);
   for (uint32_t index : choice.entries) {
     LIMEN_TRY(std::string text, image.ptx_text(image.entries()[index]));
     chosen.texts.push_back(std::move(text));
@@ -100,8 +106,7 @@ Result<ChosenPtx> choose_ptx(const fatbin::Image& image, const Device& device) {
 
 Result<ChosenPtx> choose_ptx(const void* code, const Device& device, bool wrapped) {
   if (!code) return Error{Code::invalid_value, "null image", ""};
-  if (is_linked(code))
-    return ChosenPtx{unpack_linked(static_cast<const char*>(code)), true};
+  if (is_linked(code)) return ChosenPtx{unpack_linked(static_cast<const char*>(code)), true};
   LIMEN_TRY(fatbin::Image image, fatbin::parse_pointer(code));
   bool is_wrapper =
       image.form() == fatbin::Form::wrapper_v1 || image.form() == fatbin::Form::wrapper_v2;
@@ -114,11 +119,11 @@ Result<ChosenPtx> choose_ptx(const void* code, const Device& device, bool wrappe
     chosen.user_text = true;
     LIMEN_TRY(std::string text, image.ptx_text(entry));
     if (entry.sm && !fatbin::ptx_runs_on(entry.sm, entry.suffix, device.capability()))
-      return Error{Code::invalid_ptx,
-                   fmt::format("SM version sm_{}{} of .target does not run on this sm_{} device",
-                               entry.sm, entry.suffix ? std::string(1, entry.suffix) : "",
-                               device.capability()),
-                   "compile for an older target or set LIMEN_CC"};
+      return Error{
+          Code::invalid_ptx,
+          fmt::format("SM version sm_{}{} of .target does not run on this sm_{} device", entry.sm,
+                      entry.suffix ? std::string(1, entry.suffix) : "", device.capability()),
+          "compile for an older target or set LIMEN_CC"};
     chosen.texts.push_back(std::move(text));
     return chosen;
   }

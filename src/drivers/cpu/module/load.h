@@ -20,7 +20,8 @@ struct ChosenPtx {
 };
 
 /// `wrapped`: a runtime's wrapper around a fat binary is taken as well.
-/// errors: invalid_value (null), invalid_image, no_binary_for_gpu (names what was found), invalid_ptx
+/// errors: invalid_value (null), invalid_image, no_binary_for_gpu (names what was found),
+/// invalid_ptx
 ///         (PTX text for a newer device).
 Result<ChosenPtx> choose_ptx(const void* image, const Device& device, bool wrapped);
 Result<ChosenPtx> choose_ptx(const fatbin::Image& image, const Device& device);

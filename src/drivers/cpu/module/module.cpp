@@ -1,6 +1,6 @@
 // cuModule*: loading, symbols, unloading. Lazy: kernels are compiled at their first launch.
-// Invariant: a module that is unloaded leaves nothing behind but what launches in flight still hold.
-// Thread rule: any thread.
+// Invariant: a module that is unloaded leaves nothing behind but what launches in flight still
+// hold. Thread rule: any thread.
 #include "drivers/cpu/module/module.h"
 
 #include <algorithm>
@@ -94,7 +94,8 @@ Function* function_of(Module& module, ptx::Index kernel) {
   }
   if (!function->state->program) {
     function->state->index = kernel;
-    function->state->program = std::shared_ptr<Program>(module.instance, &module.instance->program());
+    function->state->program =
+        std::shared_ptr<Program>(module.instance, &module.instance->program());
   }
   function->module = &module;
   function->instance = module.instance;
@@ -180,7 +181,8 @@ CUresult cuModuleGetFunctionCount(unsigned int* count, CUmodule mod) {
   return CUDA_SUCCESS;
 }
 
-CUresult cuModuleEnumerateFunctions(CUfunction* functions, unsigned int numFunctions, CUmodule mod) {
+CUresult cuModuleEnumerateFunctions(CUfunction* functions, unsigned int numFunctions,
+                                    CUmodule mod) {
   if (!functions || !numFunctions) return CUDA_ERROR_INVALID_VALUE;
   Module* module;
   if (CUresult result = resolve_module(mod, &module)) return result;
@@ -199,7 +201,8 @@ CUresult cuModuleGetGlobal(CUdeviceptr* dptr, size_t* bytes, CUmodule hmod, cons
   if (bytes) *bytes = 0;
   Program& program = module->instance->program();
   ptx::Index variable = program.find_variable(name);
-  if (variable == ptx::no_index || !module->instance->address(variable)) return CUDA_ERROR_NOT_FOUND;
+  if (variable == ptx::no_index || !module->instance->address(variable))
+    return CUDA_ERROR_NOT_FOUND;
   if (dptr) *dptr = module->instance->address(variable);
   if (bytes) *bytes = program.module().variables[variable].bytes;
   return CUDA_SUCCESS;

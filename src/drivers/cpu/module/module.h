@@ -59,11 +59,11 @@ struct Module {
 };
 
 struct Library {
-  std::mutex mutex;                            ///< guards everything below
-  std::unique_ptr<fatbin::Image> image;        ///< until the program is made
-  std::unique_ptr<ChosenPtx> chosen;           ///< the same, already decompressed
+  std::mutex mutex;                      ///< guards everything below
+  std::unique_ptr<fatbin::Image> image;  ///< until the program is made
+  std::unique_ptr<ChosenPtx> chosen;     ///< the same, already decompressed
   std::shared_ptr<Program> program;
-  std::unique_ptr<Error> failure;              ///< what every use of it answers
+  std::unique_ptr<Error> failure;  ///< what every use of it answers
   std::shared_ptr<ManagedVariables> managed = std::make_shared<ManagedVariables>();
   std::unordered_map<ptx::Index, std::shared_ptr<KernelState>> states;
   std::unordered_map<ptx::Index, Function*> kernels;

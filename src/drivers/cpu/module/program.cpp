@@ -44,7 +44,8 @@ Result<jit::CompileFn> open_compiler() {
   const std::string& path = compiler_path();
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library)
-    return Error{Code::jit_compiler_not_found, fmt::format("cannot open the compiler: {}", dlerror()),
+    return Error{Code::jit_compiler_not_found,
+                 fmt::format("cannot open the compiler: {}", dlerror()),
                  "keep liblimen_jit.so beside liblimen_cpu.so"};
   compile = reinterpret_cast<jit::CompileFn>(dlsym(library, "limen_jit_compile"));
   if (!compile)
@@ -55,10 +56,10 @@ Result<jit::CompileFn> open_compiler() {
 
 std::string cache_key(const std::string& content_hash, const std::string& kernel,
                       const jit::Specialization& spec) {
-  std::string text = fmt::format(
-      "{}|{}|{},{},{}|{}|{}|{}|{}|{}|{}", content_hash, kernel, spec.block[0], spec.block[1],
-      spec.block[2], spec.small_grid, spec.strategy, spec.width, spec.opt_level, host_key(),
-      kernel::kernel_abi_version);
+  std::string text =
+      fmt::format("{}|{}|{},{},{}|{}|{}|{}|{}|{}|{}", content_hash, kernel, spec.block[0],
+                  spec.block[1], spec.block[2], spec.small_grid, spec.strategy, spec.width,
+                  spec.opt_level, host_key(), kernel::kernel_abi_version);
   return image::content_hash(text.data(), text.size());
 }
 
@@ -86,9 +87,11 @@ Result<std::shared_ptr<const engine::KernelCode>> load(const std::vector<uint8_t
                                                        const kernel::KernelMeta& meta,
                                                        const std::string& name) {
   if (meta.abi_version != kernel::kernel_abi_version)
-    return Error{Code::invalid_image, fmt::format("kernel {} was compiled for engine interface {}, "
-                                                  "this is {}", name, meta.abi_version,
-                                                  kernel::kernel_abi_version), ""};
+    return Error{Code::invalid_image,
+                 fmt::format("kernel {} was compiled for engine interface {}, "
+                             "this is {}",
+                             name, meta.abi_version, kernel::kernel_abi_version),
+                 ""};
   LIMEN_TRY(std::shared_ptr<image::Code> code, image::load_object(object, name));
   auto loaded = std::make_shared<LoadedKernel>();
   loaded->meta = meta;
@@ -169,8 +172,10 @@ Result<std::shared_ptr<const engine::KernelCode>> Program::version(ptx::Index ke
     std::lock_guard lock(versions.mutex);
     general = versions.list.size() >= most_shapes;
   }
-  if (general) spec.small_grid = false;
-  else std::copy(block, block + 3, spec.block);
+  if (general)
+    spec.small_grid = false;
+  else
+    std::copy(block, block + 3, spec.block);
   std::shared_ptr<const engine::KernelCode> code;
   if (settings.no_op_kernels) {
     code = no_op_kernel(module_->functions[kernel].name);
@@ -180,8 +185,7 @@ Result<std::shared_ptr<const engine::KernelCode>> Program::version(ptx::Index ke
     code = std::move(built.value());
   }
   std::lock_guard lock(versions.mutex);
-  versions.list.push_back(
-      {{spec.block[0], spec.block[1], spec.block[2]}, spec.small_grid, code});
+  versions.list.push_back({{spec.block[0], spec.block[1], spec.block[2]}, spec.small_grid, code});
   return code;
 }
 
@@ -206,9 +210,9 @@ Result<std::shared_ptr<const engine::KernelCode>> Program::build(ptx::Index kern
     dump(directory, stem, ".o", compiled.object.data(), compiled.object.size());
     dump(directory, stem, ".notes", compiled.notes.data(), compiled.notes.size());
   }
-  log::write(log::Level::info, fmt::format("compiled {} for blocks of {}x{}x{}: {}", name,
-                                           spec.block[0], spec.block[1], spec.block[2],
-                                           compiled.notes));
+  log::write(log::Level::info,
+             fmt::format("compiled {} for blocks of {}x{}x{}: {}", name, spec.block[0],
+                         spec.block[1], spec.block[2], compiled.notes));
   auto loaded = load(compiled.object, compiled.meta, name);
   if (loaded.ok() && cache) cache->store(key, {compiled.meta, compiled.notes, compiled.object});
   return loaded;

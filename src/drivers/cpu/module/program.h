@@ -1,5 +1,5 @@
-// Program: parsed PTX and the compiled versions of its kernels. Belongs to no context: contexts share
-// it through instances (globals.h). Compiles on demand, through the disk cache, and opens the
+// Program: parsed PTX and the compiled versions of its kernels. Belongs to no context: contexts
+// share it through instances (globals.h). Compiles on demand, through the disk cache, and opens the
 // compiler only when the cache has no answer.
 // Invariant: the ptx::Module changes only under compile_mutex_ (bodies are parsed on demand).
 // Thread rule: any thread; versions are found under one short lock a kernel.
@@ -40,7 +40,8 @@ class Program {
   /// The compiled version for these block dimensions. Compiles when needed.
   /// errors: the compiler's (invalid_ptx, not_supported ...), jit_compiler_not_found.
   Result<std::shared_ptr<const engine::KernelCode>> version(ptx::Index kernel,
-                                                            const uint32_t block[3], bool small_grid);
+                                                            const uint32_t block[3],
+                                                            bool small_grid);
   /// Parses every body and checks it: what loading PTX text does.
   Result<void> verify_all();
   /// errors: invalid_ptx when the body cannot be parsed.

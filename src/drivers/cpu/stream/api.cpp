@@ -1,5 +1,5 @@
-// The cuStream* and cuEvent* calls and host functions on streams. The machinery is in stream.cpp and
-// order.cpp. Invariant: a handle is looked up before it is touched, so a stale one is code 400.
+// The cuStream* and cuEvent* calls and host functions on streams. The machinery is in stream.cpp
+// and order.cpp. Invariant: a handle is looked up before it is touched, so a stale one is code 400.
 // Thread rule: any thread.
 #include <cmath>
 
@@ -183,7 +183,8 @@ CUresult cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t lengt
 }
 
 /// partial: caching and synchronisation hints, priority to read; other attributes are refused
-CUresult cuStreamSetAttribute(CUstream hStream, CUstreamAttrID attr, const CUstreamAttrValue* value) {
+CUresult cuStreamSetAttribute(CUstream hStream, CUstreamAttrID attr,
+                              const CUstreamAttrValue* value) {
   ResolvedStream on;
   if (CUresult result = resolve_stream(hStream, &on)) return result;
   if (!value) return CUDA_ERROR_INVALID_VALUE;
@@ -192,13 +193,16 @@ CUresult cuStreamSetAttribute(CUstream hStream, CUstreamAttrID attr, const CUstr
       if (on.handle) on.handle->window = value->accessPolicyWindow;
       return CUDA_SUCCESS;
     case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
-      if (value->syncPolicy < CU_SYNC_POLICY_AUTO || value->syncPolicy > CU_SYNC_POLICY_BLOCKING_SYNC)
+      if (value->syncPolicy < CU_SYNC_POLICY_AUTO ||
+          value->syncPolicy > CU_SYNC_POLICY_BLOCKING_SYNC)
         return CUDA_ERROR_INVALID_VALUE;
       if (on.handle) on.handle->sync_policy = value->syncPolicy;
       return CUDA_SUCCESS;
     case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
-    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP: return CUDA_SUCCESS;  // one coherent memory
-    default: return CUDA_ERROR_INVALID_VALUE;
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
+      return CUDA_SUCCESS;  // one coherent memory
+    default:
+      return CUDA_ERROR_INVALID_VALUE;
   }
 }
 
@@ -214,8 +218,11 @@ CUresult cuStreamGetAttribute(CUstream hStream, CUstreamAttrID attr, CUstreamAtt
     case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
       value->syncPolicy = on.handle ? on.handle->sync_policy : CU_SYNC_POLICY_AUTO;
       return CUDA_SUCCESS;
-    case CU_LAUNCH_ATTRIBUTE_PRIORITY: value->priority = on.stream->priority(); return CUDA_SUCCESS;
-    default: return CUDA_ERROR_INVALID_VALUE;
+    case CU_LAUNCH_ATTRIBUTE_PRIORITY:
+      value->priority = on.stream->priority();
+      return CUDA_SUCCESS;
+    default:
+      return CUDA_ERROR_INVALID_VALUE;
   }
 }
 

@@ -35,11 +35,13 @@ CUresult resolve_stream(CUstream handle, ResolvedStream* out) {
 void before_work(Context& context, Stream& stream) {
   if (!context.busy()) return;
   switch (stream.kind()) {
-    case Stream::Kind::non_blocking: return;
+    case Stream::Kind::non_blocking:
+      return;
     case Stream::Kind::blocking:
       if (!context.legacy->idle()) stream.wait_for(context.legacy->tail());
       return;
-    case Stream::Kind::legacy: break;
+    case Stream::Kind::legacy:
+      break;
   }
   for (auto& other : context.list_streams())
     if (other->kind() == Stream::Kind::blocking && !other->idle()) stream.wait_for(other->tail());
@@ -63,7 +65,8 @@ void retire_stream(StreamHandle* handle) {
     std::lock_guard lock(context.mutex);
     context.stream_handles.erase(handle);
     auto drop = [&](const std::shared_ptr<Stream>& one) {
-      // Streams destroyed earlier stay listed while busy: a synchronisation must still wait for them.
+      // Streams destroyed earlier stay listed while busy: a synchronisation must still wait for
+      // them.
       return one->idle() && (one == stream || one.use_count() == 1);
     };
     std::erase_if(context.streams, drop);

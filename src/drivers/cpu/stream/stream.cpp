@@ -145,7 +145,8 @@ void Stream::run_from_head() {
   ready.draining = false;
 }
 
-/// Starts an operation. True: it is complete already. False: finish() will be called, perhaps has been.
+/// Starts an operation. True: it is complete already. False: finish() will be called, perhaps has
+/// been.
 bool Stream::start(Op* op) {
   bool skip = owner_.error.load(std::memory_order_relaxed) != 0;
   switch (op->kind) {

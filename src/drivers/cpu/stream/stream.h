@@ -44,14 +44,16 @@ class Stream : public std::enable_shared_from_this<Stream> {
  public:
   enum class Kind : uint8_t { legacy, blocking, non_blocking };
 
-  Stream(StreamOwner& owner, Kind kind, int priority) : owner_(owner), kind_(kind), priority_(priority) {}
+  Stream(StreamOwner& owner, Kind kind, int priority)
+      : owner_(owner), kind_(kind), priority_(priority) {}
   ~Stream();
 
   /// Queues a grid; its `done` is set here. Returns its sequence number.
   uint64_t launch(std::unique_ptr<engine::GridSpec> grid);
-  /// Queues a host-side action. `quick`: short and never blocks, may run on whichever thread comes by.
-  /// `always`: runs even when the context is poisoned (stream callbacks, releases).
-  uint64_t task(std::function<void()> action, bool quick, bool may_block = false, bool always = false);
+  /// Queues a host-side action. `quick`: short and never blocks, may run on whichever thread comes
+  /// by. `always`: runs even when the context is poisoned (stream callbacks, releases).
+  uint64_t task(std::function<void()> action, bool quick, bool may_block = false,
+                bool always = false);
   /// Queues the recording of an event, and makes the event refer to this point.
   uint64_t record(const std::shared_ptr<EventState>& event);
   /// Later operations of this stream start after `point`.
@@ -117,7 +119,7 @@ struct EventState {
   bool blocking_sync = false;
   std::mutex mutex;
   bool recorded = false;
-  StreamPoint point;           ///< of the latest record
+  StreamPoint point;                 ///< of the latest record
   std::atomic<uint64_t> time_ns{0};  ///< when the latest record completed
 
   StreamPoint latest();
