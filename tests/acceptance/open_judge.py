@@ -27,7 +27,7 @@ OVERRIDES = {
     "cuda-samples/simpleAttributes": {"changed": [[2, 0], [3, 1]]},
     # An 8-bit picture: a few of its bytes may fall on the other side of a rounding.
     "hecbench/aobench": {"bytes": 1e-5},
-    # The error bars are square roots of cancelled sums (one is -nan on the H200); the means are not.
+    # Its error bars are roots of cancelled sums (one is -nan on the H200); the means are not.
     "hecbench/vmc": {"mask": r"\+- \S+"},
     # It writes ten pictures and upstream ships two of them; its scratch memory follows the device.
     "cuda-samples/segmentationTreeThrust": {

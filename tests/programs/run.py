@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Builds the whole-program tests with nvcc and runs them on Limen (or on any driver).
 
-A program with `matrix = true` is built in every variant of VARIANTS, the others with their own flags
-only; each binary runs under each value of LIMEN_STRATEGY that its test.toml names. Binaries are kept in
---build and rebuilt when a source, the flags or nvcc change. Standard library only. Exit status: 0 all
-good, 1 some failed, 77 nothing could be run (the reason is printed).
+A program with `matrix = true` is built in every variant of VARIANTS, the others with their own
+flags only; each binary runs under each value of LIMEN_STRATEGY that its test.toml names. Binaries
+are kept in --build and rebuilt when a source, the flags or nvcc change. Standard library only. Exit
+status: 0 all good, 1 some failed, 77 nothing could be run (the reason is printed).
 """
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ HERE = Path(__file__).resolve().parent
 SKIPPED = 77
 STRATEGIES = ["auto", "region", "fiber", "lane"]
 
-# Ways to build: issue 2 asks for static and shared runtime, -rdc, per-thread streams, debug and line
-# information, every compression mode, and several sets of architectures.
+# Ways to build: static and shared runtime, -rdc, per-thread streams, debug and line information,
+# every compression mode, and several sets of architectures.
 VARIANTS = {
     "default": [],
     "shared": ["--cudart", "shared"],
