@@ -167,24 +167,45 @@ class Planner {
     groups_.resize(n);
     std::iota(groups_.begin(), groups_.end(), 0);
     ends_.assign(n, no_node);
+    std::vector<NodeId> divergent;
     for (NodeId x : r.order) {
       if (!diverges(graph_.nodes[x]) || r.succ[x].size() < 2) continue;
-      const NodeId meet = r.ipdom[x];
-      std::vector<Bits> arms;
-      for (NodeId s : r.succ[x]) arms.push_back(reach(r, s, meet));
       NodeId first = no_node;
-      for (const Bits& arm : arms)
-        arm.each([&](size_t b) {
+      for (NodeId s : r.succ[x])
+        reach(r, s, r.ipdom[x]).each([&](size_t b) {
           rp.masked.add(b);
           if (first == no_node) first = static_cast<NodeId>(b);
           unite(first, static_cast<NodeId>(b));
         });
       if (first == no_node) continue;
+      divergent.push_back(x);
+      note_end(first, r.ipdom[x], r);
+    }
+    number_components(rp);
+    for (NodeId x : divergent) {
+      const NodeId meet = meeting_node(rp, x);
+      std::vector<Bits> arms;
+      for (NodeId s : r.succ[x]) arms.push_back(reach(r, s, meet));
       for (size_t i = 0; i < arms.size(); ++i)
         for (size_t j = 0; j < arms.size(); ++j)
           if (i != j) keep_for_waiting(rp, arms[i], arms[j], meet);
-      note_end(first, meet, r);
     }
+  }
+
+  /// Where x's lanes are all together again. Its post-dominator is that place if it is no masked
+  /// node (it runs after the whole chain), or if it comes behind all of both arms in the chain.
+  /// Otherwise (the way there leads through another round of the loop) they only meet at the
+  /// component's end.
+  NodeId meeting_node(const RegionPlan& rp, NodeId x) const {
+    const Region& r = rp.region;
+    const NodeId meet = r.ipdom[x];
+    if (meet == no_node || !rp.masked.has(meet)) return meet;
+    bool forward = r.position[meet] > r.position[x];
+    for (NodeId s : r.succ[x])
+      reach(r, s, meet).each([&](size_t b) {
+        forward &= r.position[b] > r.position[x] && r.position[b] < r.position[meet];
+      });
+    return forward ? meet : rp.component_end[rp.component[meet]];
   }
 
   /// While a node of `running` executes, lanes may wait at nodes of `waiting` and at `meet`.
@@ -209,21 +230,7 @@ class Planner {
   void unite(NodeId a, NodeId b) { groups_[find(b)] = find(a); }
   void note_end(NodeId in, NodeId meet, const Region&) { meets_.push_back({in, meet}); }
 
-  /// A masked write of a register that waiting lanes still need makes it differ by lane.
-  bool force_kept(RegionPlan& rp) {
-    bool changed = false;
-    std::vector<Index> uses, defs;
-    rp.masked.each([&](size_t b) {
-      const Node& node = graph_.nodes[b];
-      for (uint32_t i = node.begin; i < node.end; ++i) {
-        uses_and_defs(graph_, graph_.inst(node, i), uses, defs);
-        for (Index d : defs)
-          if (rp.keep[b].has(d) && !plan_.shapes[d].varying()) {
-            forced_.add(d);
-            changed = true;
-          }
-      }
-    });
+  void number_components(RegionPlan& rp) {
     meets_last_.clear();
     std::swap(meets_last_, meets_);
     rp.component.assign(graph_.nodes.size(), no_node);
@@ -242,6 +249,23 @@ class Planner {
       if (meet == no_node || rp.component[meet] == c) continue;
       rp.component_end[c] = meet;
     }
+  }
+
+  /// A masked write of a register that waiting lanes still need makes it differ by lane.
+  bool force_kept(RegionPlan& rp) {
+    bool changed = false;
+    std::vector<Index> uses, defs;
+    rp.masked.each([&](size_t b) {
+      const Node& node = graph_.nodes[b];
+      for (uint32_t i = node.begin; i < node.end; ++i) {
+        uses_and_defs(graph_, graph_.inst(node, i), uses, defs);
+        for (Index d : defs)
+          if (rp.keep[b].has(d) && !plan_.shapes[d].varying()) {
+            forced_.add(d);
+            changed = true;
+          }
+      }
+    });
     return changed;
   }
 
