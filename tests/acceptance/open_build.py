@@ -1,7 +1,7 @@
 """Builds the public programs of open_programs.json out of their checkouts.
 
-It knows the CMake lists of cuda-samples, the Makefiles of the two other suites and two flag variants;
-it does not fetch anything and puts nothing into this repository. Each executable lands in
+It knows the CMake lists of cuda-samples, the Makefiles of the two other suites and two flag
+variants; it does not fetch anything and puts nothing into this repository. Each executable lands in
 BUILD/<variant>/<suite>/<name>/, with the files it opens by name beside it where a suite needs that.
 Builds run one at a time inside a program's folder, so two builds of one program never overlap.
 """

@@ -2,8 +2,8 @@
 """Runs public CUDA programs on Limen, or records on a GPU what they should leave behind.
 
 Builds what open_build.py can build, runs each in-scope program with its reduced arguments, judges
-it by its own check, by the H200's printed output and, where that proves nothing, by the H200's memory
-contents (dtoh_hash.cpp), and writes results.json and results.md. It resumes: results already in
+it by its own check, by the H200's printed output and, where that proves nothing, by the H200's
+memory contents (dtoh_hash.cpp), and writes results.json and results.md. It resumes: results already in
 results.json are kept unless --again. Standard library only; safe to stop at any time.
 
   run_open_programs.py --programs open_programs.json --source /tmp/open --build /tmp/open/build \\
