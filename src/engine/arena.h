@@ -9,8 +9,9 @@
 
 namespace limen::engine {
 
-/// Guard of a shared memory window: every 32-bit offset from its base, also read as signed, lies in the
-/// window or in the guard, so a stray shared address faults and never reaches the host's memory.
+/// Guard of a shared memory window: every 32-bit offset from its base, also read as signed, lies in
+/// the window or in the guard, so a stray shared address faults and never reaches the host's
+/// memory.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr size_t shared_guard_bytes = size_t{64} << 20;
 #else

@@ -20,6 +20,8 @@ constexpr uint64_t slice_ns = 200'000;       // between looks at other work
 constexpr uint64_t fruitless_least = 64;     // yields in a row before a slice counts as stalled
 constexpr uint64_t admit_after_ns = 50'000;  // spinning this long lets more blocks in
 constexpr uint32_t admit_batch_most = 16;
+constexpr size_t most_kept_fibers = 1024;  // a worker keeps for its next block
+constexpr size_t most_joined = 128;        // fiber grids a worker has blocks of, as an H200 runs
 
 /// Blocks a worker takes of a grid when it joins.
 uint64_t grid_share(const GridRun& grid, uint32_t workers) {
@@ -54,6 +56,8 @@ Fiber* BlockSet::pop() {
   return fiber;
 }
 
+bool BlockSet::is_full() const { return joined_.size() >= most_joined; }
+
 bool BlockSet::is_joined(const GridRun* grid) const {
   return std::any_of(joined_.begin(), joined_.end(),
                      [&](const Joined& one) { return one.grid == grid; });
@@ -74,31 +78,45 @@ uint64_t BlockSet::next_wake_ns() const {
 void BlockSet::give_back_memory() {
   free_.clear();
   owned_.clear();
-  pool_.give_back_memory();
+  pool_.give_back(0, true);
 }
 
-void BlockSet::join(GridRun& grid) {
+void BlockSet::offer_stacks() {
+  if (!StackStore::wanted() || pool_.available() == 0) return;
+  pool_.give_back(0, false);
+}
+
+/// False: no stacks now; the grid is left for later or for others.
+bool BlockSet::join(GridRun& grid) {
+  const bool alone = joined_.empty();
+  if (!has_room(grid, !alone)) {
+    // Nobody else holds any: waiting would not help, and start_block says what is missing.
+    if (!alone || StackStore::held() > pool_.available()) {
+      StackStore::set_wanted(true);
+      worker_.scheduler().leave(grid);
+      return false;
+    }
+  } else if (alone && StackStore::wanted()) {
+    StackStore::set_wanted(false);
+  }
   joined_.push_back({&grid, 0, 1, now_ns()});
-  if (admit(joined_.back(), true)) {
-    // All blocks of a cooperative grid will be needed; each worker takes its share at once.
-    const uint64_t share = grid_share(grid, worker_.scheduler().threads());
-    for (uint64_t n = 1; n < share && is_joined(&grid) && admit(joined_.back(), false);) ++n;
-    return;
+  if (!admit(joined_.back())) {
+    joined_.pop_back();
+    worker_.scheduler().leave(grid);
+    return true;
   }
-  joined_.pop_back();
-  worker_.scheduler().leave(grid);
+  // All blocks of a cooperative grid will be needed; each worker takes its share at once.
+  const uint64_t share = grid_share(grid, worker_.scheduler().threads());
+  for (uint64_t n = 1; n < share && is_joined(&grid) && has_room(grid, true); ++n)
+    if (!admit(joined_.back())) break;
+  return true;
 }
 
-/// Takes one more block of the grid. `first`: the worker has none of it yet, so a lack of stacks is
-/// the grid's fault; later blocks are a bonus and just stay out.
-bool BlockSet::admit(Joined& joined, bool first) {
+/// Takes one more block of the grid. The caller has seen that there is room for it.
+bool BlockSet::admit(Joined& joined) {
   GridRun& grid = *joined.grid;
-  if (grid.resident.fetch_add(1) >= grid.resident_limit) {
-    grid.resident.fetch_sub(1);
-    return false;
-  }
   uint64_t linear = 0;
-  if (!(first || has_room(grid)) || grid.claim(1, linear) == 0) {
+  if (grid.resident.fetch_add(1) >= grid.resident_limit || grid.claim(1, linear) == 0) {
     grid.resident.fetch_sub(1);
     return false;
   }
@@ -116,13 +134,14 @@ bool BlockSet::admit(Joined& joined, bool first) {
   return true;
 }
 
-/// Whether one more block of the grid can have its stacks while a quarter of all that the system
-/// allows stays free for other grids' first blocks.
-bool BlockSet::has_room(const GridRun& grid) {
+/// Whether one more block of the grid can have its stacks. A `bonus` block, one that a worker with
+/// blocks takes, leaves a quarter of all stacks to workers without any.
+bool BlockSet::has_room(const GridRun& grid, bool bonus) {
   const size_t need = grid.fibers_per_block;
   if (pool_.available() >= need) return true;
   const size_t missing = need - pool_.available();
-  return fiber_stacks_in_use() + missing <= bonus_stack_limit() && pool_.reserve(need);
+  if (bonus && StackStore::held() + missing > bonus_stack_limit()) return false;
+  return pool_.reserve(need);
 }
 
 /// Gives the block as many fibers as it needs, keeping those it has.
@@ -166,7 +185,7 @@ bool BlockSet::start_block(FiberBlock& block, GridRun& grid, uint64_t linear) {
   else if (block.context.shared == nullptr || block.context.local == nullptr)
     lack = "memory for a block";
   else if (!fit_fibers(block, count))
-    lack = "fiber stacks (vm.max_map_count)";
+    lack = "fiber stacks";
   if (lack != nullptr) {
     worker_.pending = {
         true,
@@ -244,6 +263,7 @@ void BlockSet::release_block(FiberBlock& block) {
     block.fibers.pop_back();
   }
   free_.push_back(&block);
+  if (pool_.available() > most_kept_fibers) pool_.give_back(most_kept_fibers, false);
 }
 
 /// Ends a block whose grid was cancelled: its fibers are forgotten wherever they stand.
@@ -274,7 +294,9 @@ bool BlockSet::admit_more() {
     joined_[i].batch = std::min(2 * batch, admit_batch_most);
     for (uint32_t n = 0; n < batch; ++n) {
       // A block that cannot start may end the grid here and so change the list.
-      if (i >= joined_.size() || joined_[i].grid != grid || !admit(joined_[i], false)) break;
+      if (i >= joined_.size() || joined_[i].grid != grid || !has_room(*grid, true) ||
+          !admit(joined_[i]))
+        break;
       any = true;
     }
   }

@@ -55,8 +55,9 @@ class BlockSet {
   enum class Slice { empty, over, stalled, sleeping };
   /// Runs fibers until all blocks are over, the time slice is, or nothing but spinning happens.
   Slice run_slice();
-  /// Begins work on `grid`, whose reference the caller took for this worker.
-  void join(GridRun& grid);
+  /// Begins work on `grid`, whose reference the caller took for this worker. False: there are no
+  /// stacks for it now.
+  bool join(GridRun& grid);
   /// Lets more blocks of the spinning grids in. True: there are new ones.
   bool admit_more();
   bool empty() const { return resident_ == 0; }
@@ -66,6 +67,9 @@ class BlockSet {
   int most_urgent() const;
   /// With no block resident: frees the records of past blocks and the memory of idle stacks.
   void give_back_memory();
+  /// Returns unused stacks to the process when some worker lacks them.
+  void offer_stacks();
+  bool is_full() const;
 
   // Services, called on a fiber.
   uint32_t barrier(Fiber& self, uint32_t id, uint32_t threads, uint32_t mode, uint32_t predicates);
@@ -80,9 +84,9 @@ class BlockSet {
     uint64_t progress_ns;  ///< when a block of it last ended or was let in
   };
   static void run_fiber(Fiber* fiber);
-  bool admit(Joined& joined, bool first);
+  bool admit(Joined& joined);
   bool start_block(FiberBlock& block, GridRun& grid, uint64_t linear);
-  bool has_room(const GridRun& grid);
+  bool has_room(const GridRun& grid, bool bonus);
   bool fit_fibers(FiberBlock& block, uint32_t count);
   void handle(Fiber& fiber);
   void handle_end(Fiber& fiber);

@@ -1,14 +1,11 @@
 // Stack switching by Boost.Context's fcontext; see fiber.h. The entry loop marks a landing for each
 // warp, so a fault of the kernel ends that warp only and the stack serves the next one.
-// Thread rule: as fiber.h; the count of stacks is shared and atomic.
+// Thread rule: as fiber.h.
 #include "engine/fiber.h"
 
 #include <sys/mman.h>
 
-#include <algorithm>
-#include <atomic>
 #include <boost/context/detail/fcontext.hpp>
-#include <fstream>
 
 #if defined(__SANITIZE_ADDRESS__)
 #define LIMEN_ENGINE_ASAN 1
@@ -36,8 +33,6 @@ namespace limen::engine {
 namespace {
 
 namespace ctx = boost::context::detail;
-
-std::atomic<size_t> stacks_in_use{0};
 
 struct EntryData {
   Fiber* fiber;
@@ -67,70 +62,15 @@ void fiber_entry(ctx::transfer_t from) {
 
 }  // namespace
 
-size_t fiber_stack_limit() {
-  static const size_t limit = [] {
-    size_t maps = 65530;
-    std::ifstream file("/proc/sys/vm/max_map_count");
-    file >> maps;
-    return std::max<size_t>(maps, 8192) / 4;
-  }();
-  return limit;
-}
-
-size_t fiber_stacks_in_use() { return stacks_in_use.load(); }
-
 FiberPool::FiberPool(size_t stack_bytes, FiberBody body)
-    : stack_bytes_((stack_bytes + 4095) & ~size_t{4095}), body_(body) {}
+    : stack_bytes_((stack_bytes + 4095) & ~size_t{4095}),
+      body_(body),
+      store_(StackStore::of(stack_bytes)) {}
 
-FiberPool::~FiberPool() {
-#ifdef LIMEN_ENGINE_TSAN
-  for (Fiber* fiber : free_)
-    if (fiber->tsan != nullptr) __tsan_destroy_fiber(fiber->tsan);
-#endif
-  for (const Mapping& mapping : mappings_) {
-#ifdef LIMEN_ENGINE_ASAN
-    __asan_unpoison_memory_region(mapping.base, mapping.bytes);
-#endif
-    munmap(mapping.base, mapping.bytes);
-    stacks_in_use.fetch_sub(mapping.count);
-  }
-}
-
-bool FiberPool::grow(size_t count) {
-  if (stacks_in_use.fetch_add(count) + count > fiber_stack_limit()) {
-    stacks_in_use.fetch_sub(count);
-    return false;
-  }
-  const size_t stride = stack_bytes_ + guard_bytes;
-  void* memory = mmap(nullptr, stride * count, PROT_NONE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-  if (memory == MAP_FAILED) {
-    stacks_in_use.fetch_sub(count);
-    return false;
-  }
-  auto* base = static_cast<uint8_t*>(memory);
-  for (size_t i = 0; i < count; ++i) {
-    if (mprotect(base + i * stride + guard_bytes, stack_bytes_, PROT_READ | PROT_WRITE) == 0)
-      continue;
-    munmap(memory, stride * count);
-    stacks_in_use.fetch_sub(count);
-    return false;
-  }
-  mappings_.push_back({memory, stride * count, count});
-  slabs_.push_back(std::make_unique<Fiber[]>(count));
-  // Pushed downwards so that take() hands out ascending addresses.
-  for (size_t i = count; i-- > 0;) {
-    Fiber* fiber = &slabs_.back()[i];
-    fiber->stack = base + i * stride + guard_bytes;
-    free_.push_back(fiber);
-  }
-  return true;
-}
+FiberPool::~FiberPool() { give_back(0, false); }
 
 bool FiberPool::reserve(size_t count) {
-  if (free_.size() >= count) return true;
-  const size_t missing = count - free_.size();
-  return grow(std::max<size_t>(missing, 16)) || grow(missing);
+  return free_.size() >= count || store_.acquire(count - free_.size(), free_);
 }
 
 Fiber* FiberPool::take() {
@@ -146,14 +86,24 @@ void FiberPool::reset(Fiber* fiber) {
 #ifdef LIMEN_ENGINE_ASAN
   __asan_unpoison_memory_region(fiber->stack, stack_bytes_);
 #endif
+#ifdef LIMEN_ENGINE_TSAN
+  if (fiber->tsan != nullptr) __tsan_destroy_fiber(fiber->tsan);
+  fiber->tsan = nullptr;
+#endif
 }
 
-void FiberPool::give_back_memory() {
-  for (Fiber* fiber : free_) {
-    if (fiber->fresh) continue;
+void FiberPool::give_back(size_t kept, bool with_memory) {
+  if (free_.size() <= kept) return;
+  // The oldest go; those used last are warm.
+  const auto end = free_.end() - static_cast<std::ptrdiff_t>(kept);
+  const std::vector<Fiber*> going(free_.begin(), end);
+  free_.erase(free_.begin(), end);
+  for (Fiber* fiber : going) {
+    const bool used = !fiber->fresh;
     reset(fiber);
-    madvise(fiber->stack, stack_bytes_, MADV_DONTNEED);
+    if (with_memory && used) madvise(fiber->stack, stack_bytes_, MADV_DONTNEED);
   }
+  store_.release(going);
 }
 
 void FiberPool::resume(Fiber* fiber) {
@@ -161,7 +111,7 @@ void FiberPool::resume(Fiber* fiber) {
   thread->landing = &fiber->landing;
   thread->stack_begin = reinterpret_cast<uint64_t>(fiber->stack);
   thread->stack_end = thread->stack_begin + stack_bytes_;
-  thread->guard_begin = thread->stack_begin - guard_bytes;
+  thread->guard_begin = thread->stack_begin - StackStore::guard_bytes;
   thread->guard_end = thread->stack_begin;
   EntryData data{fiber, body_};
   if (fiber->fresh) {
@@ -169,7 +119,6 @@ void FiberPool::resume(Fiber* fiber) {
     fiber->asan_fake = nullptr;
     fiber->machine = ctx::make_fcontext(fiber->stack + stack_bytes_, stack_bytes_, fiber_entry);
 #ifdef LIMEN_ENGINE_TSAN
-    if (fiber->tsan != nullptr) __tsan_destroy_fiber(fiber->tsan);
     fiber->tsan = __tsan_create_fiber(0);
 #endif
   }

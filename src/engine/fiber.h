@@ -1,16 +1,16 @@
 // Fiber: one warp or lane of a block under the fiber strategies, with its own guarded stack, and
-// FiberPool, which keeps finished fibers for the next block. The only place that switches stacks
-// and tells the sanitizers so. A fiber never leaves the worker that made it. Invariant: a fiber
-// that is not running stands either in its entry loop (idle) or inside a service call of the
-// kernel; services hold no C++ resource across a switch, so a fiber may be reset there. Thread
-// rule: owned by one worker.
+// FiberPool, which keeps a worker's finished fibers for its next block. The only place that
+// switches stacks and tells the sanitizers so. A fiber never leaves the worker that made it.
+// Invariant: a fiber that is not running stands either in its entry loop (idle) or inside a service
+// call of the kernel; services hold no C++ resource across a switch, so a fiber may be reset there.
+// Thread rule: owned by one worker.
 #pragma once
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "devlib/kernel_abi.h"
 #include "engine/fault.h"
+#include "engine/stacks.h"
 
 namespace limen::engine {
 
@@ -44,6 +44,7 @@ struct Fiber {
 /// Body of a fiber: runs the kernel once; called again for each warp the fiber serves.
 using FiberBody = void (*)(Fiber*);
 
+/// One worker's fibers that no block uses. More come from and go to the process's StackStore.
 class FiberPool {
  public:
   FiberPool(size_t stack_bytes, FiberBody body);
@@ -51,16 +52,16 @@ class FiberPool {
   FiberPool(const FiberPool&) = delete;
   FiberPool& operator=(const FiberPool&) = delete;
 
-  /// Makes sure that `count` fibers are free. False: the system gives no more stacks.
+  /// Makes sure that `count` fibers are free here. False: there are no more stacks now.
   bool reserve(size_t count);
   size_t available() const { return free_.size(); }
   Fiber* take();
   void put(Fiber* fiber);
   /// Forgets what the fiber was doing; its next resume starts at the entry.
   void reset(Fiber* fiber);
-
-  /// Gives the memory of free fibers' stacks back to the system; the address space stays.
-  void give_back_memory();
+  /// Returns all free fibers but `kept` to the store; `with_memory`: and their memory to the
+  /// system.
+  void give_back(size_t kept, bool with_memory);
 
   /// Runs `fiber` until it suspends; its reason is in fiber->event.
   void resume(Fiber* fiber);
@@ -68,26 +69,12 @@ class FiberPool {
   static void suspend(Fiber* fiber, FiberEvent event);
 
   size_t stack_bytes() const { return stack_bytes_; }
-  static constexpr size_t guard_bytes = 64 * 1024;
 
  private:
-  bool grow(size_t count);
   size_t stack_bytes_;
   FiberBody body_;
+  StackStore& store_;
   std::vector<Fiber*> free_;
-  std::vector<std::unique_ptr<Fiber[]>> slabs_;
-  struct Mapping {
-    void* base;
-    size_t bytes;
-    size_t count;
-  };
-  std::vector<Mapping> mappings_;
 };
-
-/// Guarded fiber stacks that this process may have at once: two mappings each of the system's
-/// limit (vm.max_map_count), half of which is left to the program.
-size_t fiber_stack_limit();
-/// Stacks that exist now, in all pools.
-size_t fiber_stacks_in_use();
 
 }  // namespace limen::engine

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <iterator>
 
-#include "engine/fiber.h"
 #include "engine/services.h"
+#include "engine/stacks.h"
 
 namespace limen::engine {
 namespace {
@@ -51,7 +51,7 @@ uint32_t fibers_of_block(const kernel::KernelMeta& meta, uint32_t threads) {
 
 }  // namespace
 
-size_t bonus_stack_limit() { return fiber_stack_limit() / 4 * 3; }
+size_t bonus_stack_limit() { return StackStore::limit() / 4 * 3; }
 
 uint64_t most_resident_blocks(const kernel::KernelMeta& meta, uint32_t block_threads) {
   const uint32_t fibers = fibers_of_block(meta, block_threads);

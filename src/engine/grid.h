@@ -71,7 +71,7 @@ struct GridRun {
   void flush_text();
 };
 
-/// Stacks that blocks beyond a worker's first may fill: three quarters of fiber_stack_limit().
+/// Stacks that blocks beyond a worker's first may fill: three quarters of StackStore::limit().
 size_t bonus_stack_limit();
 
 /// Coordinates of block `linear` in `launch`.

@@ -158,7 +158,8 @@ bool Scheduler::pick_grid(Worker& worker, Work& work, bool has_blocks) {
     } else if (grid->joined < grid->desired.load(std::memory_order_relaxed) &&
                !(grid->fibers &&
                  (grid->resident.load(std::memory_order_relaxed) >= grid->resident_limit ||
-                  (has_blocks && worker.blocks().is_joined(grid))))) {
+                  (has_blocks &&
+                   (worker.blocks().is_joined(grid) || worker.blocks().is_full()))))) {
       ++grid->joined;
       ++grid->references;
       work.grid = grid;

@@ -108,6 +108,7 @@ void Worker::loop() {
       serve_blocks();
       continue;
     }
+    blocks_.offer_stacks();
     Work work;
     if (!scheduler_.next_work(*this, work)) return;
     if (work.grid != nullptr)
@@ -163,7 +164,8 @@ void Worker::nap(uint64_t wake_ns) {
 void Worker::run_grid(GridRun& grid, bool once) {
   if (grid.next.load(std::memory_order_relaxed) == 0) install_fault_handlers(false);
   if (grid.fibers) {
-    blocks_.join(grid);
+    // Without stacks for it the grid stays listed; look again when others may have returned some.
+    if (!blocks_.join(grid) && blocks_.empty()) nap(now_ns() + longest_nap_ns);
     return;
   }
   run_region(grid, once);

@@ -5,6 +5,7 @@
 #include <random>
 #include <thread>
 
+#include "engine/stacks.h"
 #include "support.h"
 
 namespace limen::engine::test {
@@ -82,6 +83,37 @@ TEST(Progress, CooperativeGridBeyondTheLimitIsRefused) {
   const FaultInfo info = run(pool, std::move(spec));
   EXPECT_EQ(info.kind, Fault::out_of_resources);
   EXPECT_NE(info.message.find("cooperative"), std::string::npos) << info.message;
+}
+
+// Fewer stacks than the workers could use: grids wait for stacks instead of failing, and a block that
+// can never have enough is a fault.
+TEST(Progress, ScarceStacksMoveBetweenWorkers) {
+  // Its own stack size, so that no stacks made before count.
+  Pool pool({.threads = 4, .fiber_stack_bytes = 40 * 1024});
+  StackStore::set_limit(StackStore::made() + 300);
+  auto lane = lane_code([](BlockContext* context, WarpContext* warp) {
+    for (int i = 0; i < 3; ++i) context->launch->runtime->barrier(context, warp, 0, 0, 1, 0, 0);
+    (*parameter<std::atomic<uint64_t>>(context))++;
+  });
+  std::atomic<uint64_t> count{0};
+  std::atomic<int> wrong{0};
+  Completion completion;
+  uint64_t expected = 0;
+  for (int i = 0; i < 60; ++i) {
+    const uint32_t threads = 32u + 32u * static_cast<uint32_t>(i % 8), blocks = 5;
+    auto spec = make_spec(lane, blocks, threads, &count);
+    spec->done = [&wrong, finished = completion.callback()](const FaultInfo& info) {
+      if (info.kind != Fault::none) ++wrong;
+      finished({});
+    };
+    expected += uint64_t{threads} * blocks;
+    pool.submit(std::move(spec));
+  }
+  completion.wait();
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(count, expected);
+  EXPECT_EQ(run(pool, make_spec(lane, 1, 512, &count)).kind, Fault::out_of_resources);
+  StackStore::set_limit(0);
 }
 
 struct Mailbox {
