@@ -76,7 +76,7 @@ TEST(Progress, CooperativeGridBeyondTheLimitIsRefused) {
   Pool pool({.threads = 1});
   const auto code = lane_code([](BlockContext*, WarpContext*) {});
   const uint64_t most = most_resident_blocks(code->meta, 1024);
-  EXPECT_GE(most, 4u);
+  EXPECT_GE(most, under_tsan ? 2u : 4u);
   EXPECT_EQ(most_resident_blocks(region_code(nullptr)->meta, 1024), UINT64_MAX);
   auto spec = make_spec(code, static_cast<uint32_t>(most + 1), 1024);
   spec->cooperative = true;
@@ -89,7 +89,9 @@ TEST(Progress, CooperativeGridBeyondTheLimitIsRefused) {
 // can never have enough is a fault.
 TEST(Progress, ScarceStacksMoveBetweenWorkers) {
   // Its own stack size, so that no stacks made before count.
-  Pool pool({.threads = 4, .fiber_stack_bytes = 40 * 1024});
+  static size_t stack_bytes = 40 * 1024;
+  stack_bytes += 4096;
+  Pool pool({.threads = 4, .fiber_stack_bytes = stack_bytes});
   StackStore::set_limit(StackStore::made() + 300);
   auto lane = lane_code([](BlockContext* context, WarpContext* warp) {
     for (int i = 0; i < 3; ++i) context->launch->runtime->barrier(context, warp, 0, 0, 1, 0, 0);
