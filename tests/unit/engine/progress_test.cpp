@@ -218,7 +218,7 @@ TEST(Progress, KernelWaitsForALaterKernel) {
 }
 
 TEST(Progress, FaultCancelsSpinningBlocksElsewhere) {
-  if (under_tsan) GTEST_SKIP();
+  if (under_tsan) GTEST_SKIP() << "the shadow stack of TSan does not survive recovery from a fault";
   Pool pool({.threads = 3});
   auto code = fiber_code([](BlockContext* context, WarpContext* warp) {
     const kernel::Runtime* runtime = context->launch->runtime;
