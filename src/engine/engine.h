@@ -34,8 +34,8 @@ struct FaultInfo {
   std::string message;   ///< full sentence for the log: kernel, block, thread, line, address
 };
 
-/// One launch. The engine copies nothing of what the pointers refer to: keep `code` and `params`
-/// alive until `done` has been called.
+/// One launch. The engine copies nothing of what the pointers refer to; `code` and `keep_alive` are
+/// let go just before `done` is called.
 struct GridSpec {
   std::shared_ptr<const KernelCode> code;
   std::vector<uint8_t> params;             ///< laid out as the PTX .param space

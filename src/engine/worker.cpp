@@ -318,6 +318,9 @@ bool Worker::finish_blocks(GridRun& grid, uint64_t blocks) {
     info = std::move(grid.fault);
     grid.fault = {};
   }
+  // Before anybody can see the grid complete: who unloads a module then finds its memory free.
+  spec->keep_alive.reset();
+  spec->code.reset();
   in_done = true;
   if (spec->done) spec->done(info);
   in_done = false;

@@ -47,6 +47,11 @@ class Writer {
     for (int i = 0; i < wides; ++i) line(fmt::format("cvt.u64.u32 %d{}, %r{}", i, i));
     for (int i = 0; i < predicates; ++i)
       line(fmt::format("setp.lt.u32 %p{}, %r1, {}", i, 1u << (30 + i % 2)));
+    // Of a neighbour that exits early the others read this.
+    if (barriers_) {
+      own_shared_word();
+      line("st.shared.u32 [%c4], %t4");
+    }
     // A shuffle from a lane that has exited is undefined: no exits where lanes look at each other.
     if (pick(4) == 0 && !warp_ops_) early_exit();
     statements(3 + pick(5), 0, true);
@@ -195,12 +200,16 @@ class Writer {
       line(fmt::format("vote.sync.{}.pred {}, {}, -1", pick(2) ? "any" : "all", pred(), pred()));
   }
 
-  void barrier() {
-    // Own word out, neighbour's in; two barriers keep the phases apart.
+  void own_shared_word() {
     line("mad.lo.u32 %c1, %t3, %t1, %t0");
     line("shl.b32 %c2, %c1, 2");
     line("mov.u32 %c3, sm");
     line("add.s32 %c4, %c3, %c2");
+  }
+
+  void barrier() {
+    // Own word out, neighbour's in; two barriers keep the phases apart.
+    own_shared_word();
     line(fmt::format("st.shared.u32 [%c4], {}", reg()));
     line("bar.sync 0");
     line(fmt::format("add.s32 %c5, %c1, {}", 1 + pick(40)));
@@ -219,7 +228,7 @@ class Writer {
     uint32_t k = pick(14);
     if (depth >= 4) k = 13;
     if (k < 3) return branch(depth, uniform);
-    if (k < 5) return loop(depth, uniform);
+    if (k < 5) return loop(depth);
     if (k == 5 && uniform && barriers_) return barrier();
     if (k == 6 && uniform && warp_ops_) return shuffle();
     if (k == 7 && !breaks_.empty() && pick(2)) return leave();
@@ -241,7 +250,7 @@ class Writer {
   }
 
   /// Bounded by a counter of its own depth; sometimes uniform, sometimes by lane.
-  void loop(int depth, bool uniform) {
+  void loop(int depth) {
     const int head = next_++, end = next_++, latch = next_++;
     const std::string c = fmt::format("%c{}", 8 + depth);
     const bool same = pick(2);
@@ -250,8 +259,7 @@ class Writer {
     label(head);
     line(fmt::format("setp.le.s32 %q{}, {}, 0", 1 + depth, c));
     line(fmt::format("@%q{} bra L{}", 1 + depth, end));
-    breaks_.push_back({end, latch});
-    if (same && uniform) loops_uniform_ = true;
+    breaks_.push_back({head, end, latch, c});
     statements(1 + pick(3), depth + 1, false);
     breaks_.pop_back();
     label(latch);
@@ -261,24 +269,45 @@ class Writer {
   }
 
   void leave() {
-    auto [end, latch] = breaks_[pick(static_cast<uint32_t>(breaks_.size()))];
-    switch (pick(5)) {
+    const Loop& any = breaks_[pick(static_cast<uint32_t>(breaks_.size()))];
+    switch (pick(7)) {
       case 0:
-        return line(fmt::format("@{} bra L{}", pred(), breaks_.back().second));
+        return line(fmt::format("@{} bra L{}", pred(), breaks_.back().latch));
       case 1:
-        return barriers_ || warp_ops_ ? line(fmt::format("@{} bra L{}", pred(), end))
-                                      : line(fmt::format("@{} ret", pred()));
+        if (barriers_ || warp_ops_) break;
+        return line(fmt::format("@{} ret", pred()));
+      case 2:
+        return line(fmt::format("@{} bra L{}", pred(), any.latch));
+      case 3:
+      case 4: {  // a back edge of its own from inside an arm, of this loop or of an outer one
+        const int skip = next_++;
+        line(fmt::format("@{} bra L{}", pred(), skip));
+        simple();
+        line(fmt::format("sub.s32 {}, {}, 1", any.counter, any.counter));
+        if (pick(2)) {
+          line(fmt::format("@{} bra L{}", pred(), any.head));
+          line(fmt::format("bra L{}", any.end));
+        } else {
+          line(fmt::format("bra L{}", any.head));
+        }
+        return label(skip);
+      }
       default:
-        return line(fmt::format("@{} bra L{}", pred(), end));
+        break;
     }
-    (void)latch;
+    line(fmt::format("@{} bra L{}", pred(), any.end));
   }
 
+  struct Loop {
+    int head, end, latch;
+    std::string counter;
+  };
+
   std::mt19937_64 random_;
-  bool barriers_, warp_ops_, loops_uniform_ = false;
+  bool barriers_, warp_ops_;
   std::string text_;
   int next_ = 0;
-  std::vector<std::pair<int, int>> breaks_;
+  std::vector<Loop> breaks_;
 };
 
 }  // namespace
