@@ -755,6 +755,7 @@ bool Lowering::has_side_effects(const Inst& inst) const {
 }
 
 void Lowering::emit_inst(const Inst& inst) {
+  nan_bits_ = reads_nan_bits(plan_.nans, inst);
   if (ptx::form(inst).state == ptx::State::later)
     return fail(inst,
                 "instruction '" + ptx::to_text(unit_.ptx, fn_, inst) + "' is not supported yet");

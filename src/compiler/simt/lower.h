@@ -193,6 +193,10 @@ class Lowering {
   Value* half_to_float(Value* v, bool bf16);
   Value* float_to_half(Value* v, bool bf16);
   Value* real(Value* v, double c);  ///< constant of v's type
+  Value* canonical_nan(Value* v);   ///< f32 (or its bits): every NaN becomes 0x7fffffff
+  Value* quiet_nan(Value* v, Value* number);  ///< v is a NaN: v made quiet; else `number`
+  /// What an f32 instruction computed, as its destination holds it.
+  Value* f32_result(const Inst& inst, Value* v);
 
   // -- conversion (lower_convert.cpp)
   void lower_cvt(const Inst& inst);
@@ -291,6 +295,7 @@ class Lowering {
   NodeId node_ = no_node;
   Value* node_mask_ = nullptr;    ///< masked node: its lanes
   Value* guard_mask_ = nullptr;   ///< lanes on which the current instruction acts, if narrower
+  bool nan_bits_ = true;          ///< the current instruction reads NaNs as bits (nans.h)
   Value* write_guard_ = nullptr;  ///< pure guarded instruction: where its result is taken
   std::vector<uint32_t> slot_offset_;
   uint32_t slot_bytes_ = 0;

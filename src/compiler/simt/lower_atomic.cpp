@@ -50,7 +50,11 @@ Value* Lowering::combine(const Inst& inst, Value* old, Value* b, Value* c) {
     fail(inst, "this half-precision atomic is not supported");
     return old;
   }
-  if (inst.has(Tok::add)) return ptx::is_float(t) ? b_.CreateFAdd(old, b) : b_.CreateAdd(old, b);
+  if (inst.has(Tok::add) && !ptx::is_float(t)) return b_.CreateAdd(old, b);
+  if (inst.has(Tok::add)) {
+    Value* sum = b_.CreateFAdd(old, b);
+    return t == PType::f32 ? canonical_nan(sum) : sum;
+  }
   if (inst.has(Tok::exch)) return b;
   if (inst.has(Tok::cas)) return b_.CreateSelect(b_.CreateICmpEQ(old, b), c, old);
   if (inst.has(Tok::and_)) return b_.CreateAnd(old, b);
@@ -88,24 +92,25 @@ Value* Lowering::atomic_one(const Inst& inst, Value* p, Value* b, Value* c, bool
   auto rmw = [&](AtomicRMWInst::BinOp op) {
     return b_.CreateAtomicRMW(op, p, b, MaybeAlign(ptx::size_of(t)), order);
   };
-  if (is_half_pair(t)) {
+  if (is_half_pair(t) || (t == PType::f32 && inst.has(Tok::add))) {
     // Compare-and-swap loop.
     BasicBlock* before = b_.GetInsertBlock();
-    Value* first = b_.CreateLoad(st, p, true);
+    llvm::Type* raw = int_type(st->getPrimitiveSizeInBits());
+    Value* first = b_.CreateLoad(raw, p, true);
     BasicBlock* loop = BasicBlock::Create(llvm_, "cas", out_);
     BasicBlock* after = BasicBlock::Create(llvm_, "cas.done", out_);
     b_.CreateBr(loop);
     before = b_.GetInsertBlock();
     b_.SetInsertPoint(loop);
-    PHINode* old = b_.CreatePHI(st, 2);
+    PHINode* old = b_.CreatePHI(raw, 2);
     old->addIncoming(first, before);
-    Value* next = combine(inst, old, b, c);
+    Value* next = cast(combine(inst, cast(old, st), b, c), raw);
     Value* pair = b_.CreateAtomicCmpXchg(p, old, next, MaybeAlign(ptx::size_of(t)),
                                          AtomicOrdering::Monotonic, AtomicOrdering::Monotonic);
     old->addIncoming(b_.CreateExtractValue(pair, 0), b_.GetInsertBlock());
     b_.CreateCondBr(b_.CreateExtractValue(pair, 1), after, loop);
     b_.SetInsertPoint(after);
-    return old;
+    return cast(old, st);
   }
   if (inst.has(Tok::add)) return rmw(ptx::is_float(t) ? AtomicRMWInst::FAdd : AtomicRMWInst::Add);
   if (inst.has(Tok::exch)) return rmw(AtomicRMWInst::Xchg);

@@ -144,7 +144,7 @@ void Lowering::lower_cvt_packed(const Inst& inst) {
       Value* h =
           round_mode(inst) ? half_directed(x, bf16, round_mode(inst)) : float_to_half(x, bf16);
       if (inst.has(Tok::relu))
-        h = b_.CreateSelect(b_.CreateFCmpOLT(x, real(x, 0.0)), Constant::getNullValue(h->getType()),
+        h = b_.CreateSelect(b_.CreateFCmpOLE(x, real(x, 0.0)), Constant::getNullValue(h->getType()),
                             h);
       if (inst.has(Tok::satfinite))
         fail(inst, "packed conversion with .satfinite is not supported");
@@ -225,13 +225,14 @@ void Lowering::lower_cvt(const Inst& inst) {
     }
     if (to == PType::f32) {
       if (v->getType()->getScalarType()->isDoubleTy()) v = narrow_directed(v, mode);
-      return flush(inst, saturate(inst, v));
+      v = flush(inst, saturate(inst, v));
+      return makes_canonical_nan(inst) ? f32_result(inst, v) : v;
     }
     if (inst.has(Tok::sat)) v = saturate(inst, v);
     Value* h =
         mode ? half_directed(v, to == PType::bf16, mode) : float_to_half(v, to == PType::bf16);
     if (inst.has(Tok::relu))
-      h = b_.CreateSelect(b_.CreateFCmpOLT(v, real(v, 0.0)), Constant::getNullValue(h->getType()),
+      h = b_.CreateSelect(b_.CreateFCmpOLE(v, real(v, 0.0)), Constant::getNullValue(h->getType()),
                           h);
     if (inst.has(Tok::satfinite)) fail(inst, "conversion with .satfinite is not supported");
     return h;

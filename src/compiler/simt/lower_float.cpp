@@ -30,6 +30,26 @@ Value* Lowering::flush(const Inst& inst, Value* v) {
   return b_.CreateSelect(tiny, zero, v);
 }
 
+Value* Lowering::canonical_nan(Value* v) {
+  Value* f = cast(v, b_.getFloatTy());
+  Value* bits = cast(v, b_.getInt32Ty());
+  Value* one = ConstantInt::get(bits->getType(), 0x7fffffff);
+  return b_.CreateBitCast(b_.CreateSelect(b_.CreateFCmpUNO(f, f), one, bits), v->getType());
+}
+
+Value* Lowering::quiet_nan(Value* v, Value* number) {
+  const bool wide = v->getType()->getScalarType()->isDoubleTy();
+  Value* bits = cast(v, int_type(wide ? 64 : 32));
+  Value* quiet = b_.CreateOr(bits, uint64_t{1} << (wide ? 51 : 22));
+  return b_.CreateSelect(b_.CreateFCmpUNO(v, v), b_.CreateBitCast(quiet, v->getType()), number);
+}
+
+Value* Lowering::f32_result(const Inst& inst, Value* v) {
+  const Operand& d = inst.ops[0];
+  const bool later = d.kind == Operand::Kind::reg && plan_.nans.raw.has(d.index);
+  return later || inst.has(Tok::sat) ? v : canonical_nan(v);
+}
+
 int Lowering::round_mode(const Inst& inst) const {
   if (inst.has(Tok::rz)) return 1;
   if (inst.has(Tok::rm)) return 2;
@@ -155,7 +175,10 @@ Value* Lowering::min_max(const Inst& inst, Value* a, Value* b, bool is_max) {
     return b_.CreateSelect(b_.CreateOr(a_nan, b_nan), nan, r);
   }
   // less is false with a NaN, so r is b: right when a is the NaN.
-  return b_.CreateSelect(b_nan, a, r);
+  if (!t->getScalarType()->isDoubleTy()) return b_.CreateSelect(b_nan, a, r);
+  // Of two NaNs the second, made quiet.
+  r = b_.CreateSelect(b_.CreateAnd(b_nan, b_.CreateNot(a_nan)), a, r);
+  return quiet_nan(r, r);
 }
 
 Value* Lowering::half_to_float(Value* v, bool bf16) {
@@ -217,7 +240,7 @@ void Lowering::lower_half(const Inst& inst) {
       if (inst.has(Tok::sat)) v = saturate(inst, v);
       Value* h = float_to_half(v, bf16);
       if (inst.has(Tok::relu)) {
-        Value* neg = b_.CreateFCmpOLT(v, real(v, 0.0));
+        Value* neg = b_.CreateFCmpOLE(v, real(v, 0.0));
         h = b_.CreateSelect(neg, Constant::getNullValue(h->getType()), h);
       }
       if (inst.has(Tok::ftz)) {
@@ -245,10 +268,9 @@ void Lowering::lower_half(const Inst& inst) {
         break;
       }
       case Op::neg:
-        r = b_.CreateXor(in[0], 0x8000);
-        break;
       case Op::abs:
-        r = b_.CreateAnd(in[0], 0x7fff);
+        r = inst.op == Op::neg ? b_.CreateXor(in[0], 0x8000) : b_.CreateAnd(in[0], 0x7fff);
+        r = b_.CreateSelect(b_.CreateFCmpUNO(f[0], f[0]), ConstantInt::get(i16, 0x7fff), r);
         break;
       case Op::min:
       case Op::max:
@@ -343,7 +365,8 @@ bool Lowering::lower_float(const Inst& inst) {
     Val r = map(args, [&](const std::vector<Value*>& in) -> Value* {
       std::vector<Value*> v;
       for (Value* x : in) v.push_back(flush(inst, x));
-      return flush(inst, saturate(inst, f(v)));
+      Value* r = flush(inst, saturate(inst, f(v)));
+      return makes_canonical_nan(inst) ? f32_result(inst, r) : r;
     });
     write(inst.ops[0], r, t);
     return true;
@@ -351,7 +374,8 @@ bool Lowering::lower_float(const Inst& inst) {
   switch (inst.op) {
     case Op::add:
       return emit([&](auto v) {
-        return mode ? rounded(inst, RoundedOp::add, {v[0], v[1]}) : b_.CreateFAdd(v[0], v[1]);
+        // Of two NaNs the device keeps the second operand's, this machine the first's (f64).
+        return mode ? rounded(inst, RoundedOp::add, {v[1], v[0]}) : b_.CreateFAdd(v[1], v[0]);
       });
     case Op::sub:
       return emit([&](auto v) {
@@ -360,7 +384,7 @@ bool Lowering::lower_float(const Inst& inst) {
       });
     case Op::mul:
       return emit([&](auto v) {
-        return mode ? rounded(inst, RoundedOp::mul, {v[0], v[1]}) : b_.CreateFMul(v[0], v[1]);
+        return mode ? rounded(inst, RoundedOp::mul, {v[1], v[0]}) : b_.CreateFMul(v[1], v[0]);
       });
     case Op::fma:
     case Op::mad:
@@ -387,9 +411,16 @@ bool Lowering::lower_float(const Inst& inst) {
         return b_.CreateFDiv(real(v[0], 1.0), b_.CreateUnaryIntrinsic(Intrinsic::sqrt, v[0]));
       });
     case Op::neg:
-      return emit([&](auto v) { return b_.CreateFNeg(v[0]); });
-    case Op::abs:
-      return emit([&](auto v) { return b_.CreateUnaryIntrinsic(Intrinsic::fabs, v[0]); });
+    case Op::abs: {
+      // A NaN keeps its sign; arithmetic that follows hides what the plain operation does to it.
+      const bool seen = t == PType::f64 && inst.ops[0].kind == Operand::Kind::reg &&
+                        plan_.nans.seen.has(inst.ops[0].index);
+      return emit([&](auto v) {
+        Value* r = inst.op == Op::neg ? b_.CreateFNeg(v[0])
+                                      : b_.CreateUnaryIntrinsic(Intrinsic::fabs, v[0]);
+        return seen ? quiet_nan(v[0], r) : r;
+      });
+    }
     case Op::copysign:
       // copysign d, a, b: sign of a, magnitude of b.
       return emit(

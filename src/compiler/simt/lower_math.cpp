@@ -118,6 +118,7 @@ Value* Lowering::sin_cos(Value* x, bool is_cos) {
   Value* v = b_.CreateSelect(odd, c, s);
   Value* negative = b_.CreateICmpNE(b_.CreateAnd(q, ic(2)), ic(0));
   v = b_.CreateSelect(negative, b_.CreateFNeg(v), v);
+  if (!is_cos) v = b_.CreateSelect(b_.CreateFCmpOEQ(in, real(x, 0.0)), in, v);  // keeps -0
   return b_.CreateSelect(bad, b_.CreateBitCast(ic(0x7fffffff), t), v);
 }
 

@@ -370,6 +370,7 @@ std::optional<Plan> make_plan(const ptx::Function& function, const LaunchShape& 
   plan.graph = build_graph(function, strategy == Strategy::region && function.is_entry);
   plan.launch = launch;
   plan.strategy = strategy;
+  plan.nans = plan_nans(plan.graph);
   Planner planner(plan, why);
   if (!planner.run()) return std::nullopt;
   if (!launch.scalar && syncs_in_two_arms(plan, why)) return std::nullopt;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compiler/simt/graph.h"
+#include "compiler/simt/nans.h"
 #include "compiler/simt/shape.h"
 #include "devlib/kernel_abi.h"
 
@@ -31,6 +32,7 @@ struct Plan {
   std::vector<Shape> shapes;           ///< by register (carry flag last)
   std::vector<RegionPlan> regions;     ///< regions[0] starts at the entry
   std::vector<uint32_t> region_after;  ///< by barrier node: the region that starts behind it
+  NanPlan nans;
   std::string notes;                   ///< why this strategy
 };
 

@@ -121,6 +121,7 @@ Val Lowering::read_reg(Index r) {
         ConstantInt::get(s.value->getAllocatedType(), static_cast<uint64_t>(shape.low), true));
   }
   Value* v = b_.CreateLoad(s.value->getAllocatedType(), s.value);
+  if (nan_bits_ && plan_.nans.raw.has(r)) v = canonical_nan(v);
   if (shape.varying()) return Val::vector(v);
   Val r2 = Val::scalar(v);
   r2.offsets = shape.offsets;
