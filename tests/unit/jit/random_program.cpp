@@ -110,7 +110,10 @@ class Writer {
                          "min.s32", "max.u32", "min.u32",    "div.u32", "rem.s32", "div.s32"};
     const char* compares[] = {"eq.s32", "ne.s32", "lt.s32", "le.s32", "gt.s32",
                               "ge.s32", "lt.u32", "le.u32", "gt.u32", "ge.u32"};
-    switch (pick(16)) {
+    switch (pick(18)) {
+      case 15:
+      case 16:
+        return real();
       case 0:
       case 1:
       case 2:
@@ -157,6 +160,26 @@ class Writer {
                                           pred(), pred(), pred()));
       default:
         return store();
+    }
+  }
+
+  /// f32 in the same registers: bits that were integers are often NaNs and subnormals.
+  void real() {
+    const char* two[] = {"add.f32", "sub.f32", "mul.f32", "min.f32", "max.f32", "div.rn.f32"};
+    const char* one[] = {"neg.f32", "abs.f32", "sqrt.rn.f32", "cvt.rn.f32.s32", "cvt.rzi.s32.f32"};
+    const char* compares[] = {"lt", "leu", "eq", "neu", "nan", "num"};
+    switch (pick(6)) {
+      case 0:
+        return line(guard() + fmt::format("fma.rn.f32 {}, {}, {}, {}", reg(), reg(), reg(), reg()));
+      case 1:
+        return line(guard() + fmt::format("{} {}, {}", one[pick(5)], reg(), reg()));
+      case 2:
+        return line(guard() +
+                    fmt::format("setp.{}.f32 {}, {}, {}", compares[pick(6)], pred(), reg(), reg()));
+      case 3:
+        return line(guard() + fmt::format("mov.f32 {}, {}", reg(), pick(4) ? reg() : "0f7FC12345"));
+      default:
+        return line(guard() + fmt::format("{} {}, {}, {}", two[pick(6)], reg(), reg(), reg()));
     }
   }
 

@@ -14,7 +14,7 @@ namespace {
 
 uint64_t seeds() {
   const char* s = std::getenv("LIMEN_SEEDS");
-  return s ? std::strtoull(s, nullptr, 10) : 60;
+  return s ? std::strtoull(s, nullptr, 10) : 24;
 }
 
 uint64_t first_seed() {
