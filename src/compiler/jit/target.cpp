@@ -57,6 +57,7 @@ std::unique_ptr<TargetMachine> make_machine(const simt::Target& target, uint32_t
   std::call_once(once, [] {
     InitializeNativeTarget();
     InitializeNativeTargetAsmPrinter();
+    InitializeNativeTargetAsmParser();  // for inline assembly
   });
   const std::string triple = sys::getProcessTriple();
   const llvm::Target* t = TargetRegistry::lookupTarget(triple, error);

@@ -144,6 +144,34 @@ void build_nodes(Graph& graph, bool cut_barriers) {
   }
 }
 
+/// A branch to where a kernel does nothing but end is a return: lanes that have left a kernel are
+/// not waited for, by barriers or `.sync` instructions.
+void return_early(Graph& graph) {
+  std::vector<uint8_t> ends(graph.nodes.size(), 0);
+  for (bool grew = true; grew;) {
+    grew = false;
+    for (size_t n = 0; n < graph.nodes.size(); ++n) {
+      const Node& node = graph.nodes[n];
+      const bool alone = node.end - node.begin <= (node.leave == Leave::fall ? 0u : 1u);
+      if (ends[n] || !alone) continue;
+      const Instruction* last = graph.last(node);
+      const bool end = node.leave == Leave::ret
+                           ? !last || last->op == Op::ret || last->op == Op::exit
+                           : (node.leave == Leave::fall || node.leave == Leave::branch) &&
+                                 ends[node.succ[0]];
+      if (end) ends[n] = 1, grew = true;
+    }
+  }
+  for (Node& node : graph.nodes) {
+    if (node.leave != Leave::cond) continue;
+    const bool taken = ends[node.succ[0]] != 0, other = ends[node.succ[1]] != 0;
+    if (taken == other) continue;
+    node.leave = Leave::cond_ret;
+    node.inverted = other;
+    node.succ = {node.succ[taken ? 1 : 0]};
+  }
+}
+
 void build_liveness(Graph& graph) {
   const size_t n = graph.nodes.size();
   std::vector<Bits> use(n, Bits(graph.registers)), def(n, Bits(graph.registers));
@@ -209,6 +237,7 @@ Graph build_graph(const ptx::Function& function, bool cut_barriers) {
   graph.function = &function;
   graph.registers = function.registers.size() + 1;
   build_nodes(graph, cut_barriers);
+  if (function.is_entry) return_early(graph);
   build_liveness(graph);
   return graph;
 }

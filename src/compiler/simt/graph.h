@@ -43,7 +43,7 @@ enum class Leave : uint8_t {
   indexed,   ///< `brx.idx`: succ by index
   barrier,   ///< block barrier, then succ[0]
   ret,       ///< `ret` or `exit` without guard
-  cond_ret,  ///< guarded `ret`/`exit`: the others go to succ[0]
+  cond_ret,  ///< guarded `ret`/`exit`, or branch to one: the others go to succ[0]
   stop,      ///< `trap` or a call that does not return
 };
 
@@ -52,6 +52,7 @@ struct Node {
   uint32_t begin = 0, end = 0;  ///< instructions [begin, end) of the block
   Leave leave = Leave::fall;
   std::vector<NodeId> succ;
+  bool inverted = false;  ///< cond_ret: those for whom the guard is false return
 };
 
 struct Graph {

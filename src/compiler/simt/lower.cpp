@@ -482,7 +482,7 @@ void Lowering::emit_leave(NodeId id) {
       break;
     case Leave::cond_ret: {
       Val g = read_reg(last->guard);
-      if (last->guard_negated)
+      if (last->guard_negated != node.inverted)
         g = g.uniform() ? Val::scalar(b_.CreateNot(g.base)) : Val::vector(b_.CreateNot(vec(g)));
       if (scalar_mode()) {
         b_.CreateCondBr(g.base, done_, heads_[node.succ[0]]);

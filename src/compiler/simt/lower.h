@@ -181,7 +181,13 @@ class Lowering {
   bool lower_float(const Inst& inst);
   void lower_half(const Inst& inst);
   Value* flush(const Inst& inst, Value* v);
+  Value* in_pieces(unsigned lanes, const std::vector<Value*>& args,
+                   const std::function<Value*(const std::vector<Value*>&)>& f);
   Value* rounded(const Inst& inst, kernel::RoundedOp op, std::vector<Value*> args);
+  Value* rounded_avx512(const Inst& inst, kernel::RoundedOp op, std::vector<Value*> in);
+  Value* rounded_avx(const Inst& inst, kernel::RoundedOp op, const std::vector<Value*>& in);
+  Value* rounded_by_helper(const Inst& inst, kernel::RoundedOp op, const std::vector<Value*>& args);
+  Value* control_word(uint32_t value);
   int round_mode(const Inst& inst) const;
   Value* saturate(const Inst& inst, Value* v);
   Value* min_max(const Inst& inst, Value* a, Value* b, bool is_max);

@@ -1,5 +1,6 @@
 // f32, f64 and half arithmetic. What the instruction writes (rounding, .ftz, .sat) is honoured
 // exactly; nothing is contracted or reassociated. Approximations are in lower_math.cpp.
+#include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/IntrinsicsX86.h>
 
@@ -64,87 +65,135 @@ Value* Lowering::saturate(const Inst& inst, Value* v) {
   return b_.CreateSelect(b_.CreateFCmpOLT(low, real(v, 1.0)), low, real(v, 1.0));
 }
 
-/// An operation with a rounding mode other than to nearest: AVX-512 has it in the instruction;
-/// others go lane by lane through the engine's helper, which switches the rounding mode.
+/// Applies `f` to pieces of `lanes` lanes (scalars and what is left over are widened).
+Value* Lowering::in_pieces(unsigned lanes, const std::vector<Value*>& args,
+                           const std::function<Value*(const std::vector<Value*>&)>& f) {
+  llvm::Type* t = args[0]->getType();
+  if (!t->isVectorTy()) {
+    std::vector<Value*> in;
+    for (Value* a : args) in.push_back(b_.CreateVectorSplat(lanes, a));
+    return b_.CreateExtractElement(f(in), uint64_t{0});
+  }
+  const unsigned n = width();
+  Value* whole = nullptr;
+  for (unsigned at = 0; at < n; at += lanes) {
+    std::vector<int> index;
+    for (unsigned i = 0; i < lanes; ++i)
+      index.push_back(static_cast<int>(at + i < n ? at + i : at));
+    std::vector<Value*> in;
+    for (Value* a : args) in.push_back(b_.CreateShuffleVector(a, index));
+    Value* part = f(in);
+    // Widened to n lanes, then laid over what is there.
+    std::vector<int> wide, over;
+    for (unsigned i = 0; i < n; ++i) {
+      const bool here = i >= at && i < at + lanes;
+      wide.push_back(here ? static_cast<int>(i - at) : -1);
+      over.push_back(static_cast<int>(here ? n + i : i));
+    }
+    part = b_.CreateShuffleVector(part, wide);
+    whole = whole ? b_.CreateShuffleVector(whole, part, over) : part;
+  }
+  return whole;
+}
+
+/// An operation with a rounding mode other than to nearest: AVX-512 has it in the instruction; AVX
+/// gets it by the control word around the instruction; others go lane by lane through the engine's
+/// helper.
 Value* Lowering::rounded(const Inst& inst, RoundedOp op, std::vector<Value*> args) {
-  const int mode = round_mode(inst);
   llvm::Type* t = args[0]->getType();
   const bool f32 = t->getScalarType()->isFloatTy();
-  const unsigned lanes = f32 ? 16 : 8;
   const bool direct = op == RoundedOp::add || op == RoundedOp::mul || op == RoundedOp::fma ||
                       op == RoundedOp::div || op == RoundedOp::sqrt;
-  if (unit_.target.avx512 && direct) {
-    Intrinsic::ID id;
-    switch (op) {
-      case RoundedOp::add:
-        id = f32 ? Intrinsic::x86_avx512_add_ps_512 : Intrinsic::x86_avx512_add_pd_512;
-        break;
-      case RoundedOp::mul:
-        id = f32 ? Intrinsic::x86_avx512_mul_ps_512 : Intrinsic::x86_avx512_mul_pd_512;
-        break;
-      case RoundedOp::div:
-        id = f32 ? Intrinsic::x86_avx512_div_ps_512 : Intrinsic::x86_avx512_div_pd_512;
-        break;
-      case RoundedOp::sqrt:
-        id = f32 ? Intrinsic::x86_avx512_sqrt_ps_512 : Intrinsic::x86_avx512_sqrt_pd_512;
-        break;
-      default:
-        id = f32 ? Intrinsic::x86_avx512_vfmadd_ps_512 : Intrinsic::x86_avx512_vfmadd_pd_512;
-        break;
-    }
-    const unsigned n = t->isVectorTy() ? width() : 1;
-    auto* chunk = FixedVectorType::get(t->getScalarType(), lanes);
-    std::vector<Value*> parts;
-    for (unsigned at = 0; at < n; at += lanes) {
-      std::vector<Value*> in;
-      for (Value* a : args) {
-        Value* v = a;
-        if (!t->isVectorTy()) {
-          v = b_.CreateVectorSplat(lanes, a);
-        } else {
-          std::vector<int> index;
-          for (unsigned i = 0; i < lanes; ++i)
-            index.push_back(static_cast<int>(at + i < n ? at + i : at));
-          v = b_.CreateShuffleVector(a, index);
-        }
-        in.push_back(v);
-      }
-      in.push_back(b_.getInt32(8 | (mode == 1 ? 3 : mode == 2 ? 1 : mode == 3 ? 2 : 0)));
-      parts.push_back(b_.CreateIntrinsic(id, {}, in));
-    }
-    (void)chunk;
-    if (!t->isVectorTy()) return b_.CreateExtractElement(parts[0], uint64_t{0});
-    Value* r = parts[0];
-    for (size_t i = 1; i < parts.size(); ++i) {
-      std::vector<int> index;
-      unsigned have = lanes * static_cast<unsigned>(i);
-      Value* wide = b_.CreateShuffleVector(parts[i], [&] {
-        std::vector<int> m;
-        for (unsigned k = 0; k < have; ++k) m.push_back(k < lanes ? static_cast<int>(k) : -1);
-        return m;
-      }());
-      for (unsigned k = 0; k < have + lanes; ++k) index.push_back(static_cast<int>(k));
-      if (have > lanes) {
-        for (unsigned k = 0; k < lanes; ++k) index[have + k] = static_cast<int>(have + k);
-      }
-      r = b_.CreateShuffleVector(r, wide, index);
-    }
-    if (n < lanes) {
-      std::vector<int> index;
-      for (unsigned k = 0; k < n; ++k) index.push_back(static_cast<int>(k));
-      r = b_.CreateShuffleVector(r, index);
-    }
-    return r;
+  if (direct && unit_.target.avx512)
+    return in_pieces(f32 ? 16 : 8, args,
+                     [&](const std::vector<Value*>& in) { return rounded_avx512(inst, op, in); });
+  if (direct && unit_.target.avx2 && unit_.target.fma)
+    return in_pieces(f32 ? 8 : 4, args,
+                     [&](const std::vector<Value*>& in) { return rounded_avx(inst, op, in); });
+  return rounded_by_helper(inst, op, args);
+}
+
+Value* Lowering::rounded_avx512(const Inst& inst, RoundedOp op, std::vector<Value*> in) {
+  const bool f32 = in[0]->getType()->getScalarType()->isFloatTy();
+  Intrinsic::ID id;
+  switch (op) {
+    case RoundedOp::add:
+      id = f32 ? Intrinsic::x86_avx512_add_ps_512 : Intrinsic::x86_avx512_add_pd_512;
+      break;
+    case RoundedOp::mul:
+      id = f32 ? Intrinsic::x86_avx512_mul_ps_512 : Intrinsic::x86_avx512_mul_pd_512;
+      break;
+    case RoundedOp::div:
+      id = f32 ? Intrinsic::x86_avx512_div_ps_512 : Intrinsic::x86_avx512_div_pd_512;
+      break;
+    case RoundedOp::sqrt:
+      id = f32 ? Intrinsic::x86_avx512_sqrt_ps_512 : Intrinsic::x86_avx512_sqrt_pd_512;
+      break;
+    default:
+      id = f32 ? Intrinsic::x86_avx512_vfmadd_ps_512 : Intrinsic::x86_avx512_vfmadd_pd_512;
+      break;
   }
+  constexpr uint32_t exact_mode = 8, to_mode[4] = {0, 3, 1, 2};
+  in.push_back(b_.getInt32(exact_mode | to_mode[round_mode(inst)]));
+  return b_.CreateIntrinsic(id, {}, in);
+}
+
+/// One instruction between two loads of MXCSR; nothing else can move in between.
+Value* Lowering::rounded_avx(const Inst& inst, RoundedOp op, const std::vector<Value*>& in) {
+  const bool f32 = in[0]->getType()->getScalarType()->isFloatTy();
+  const char* name = op == RoundedOp::add   ? "vadd"
+                     : op == RoundedOp::mul ? "vmul"
+                     : op == RoundedOp::div ? "vdiv"
+                                            : "vsqrt";
+  const std::string suffix = f32 ? "ps " : "pd ";
+  std::string text = "ldmxcsr $1\n\t", constraints;
+  if (op == RoundedOp::fma) {
+    text += "vfmadd213" + suffix + "$5, $4, $0";
+    constraints = "=&x,*m,*m,0,x,x";
+  } else if (op == RoundedOp::sqrt) {
+    text += name + suffix + "$3, $0";
+    constraints = "=&x,*m,*m,x";
+  } else {
+    text += name + suffix + "$4, $3, $0";
+    constraints = "=&x,*m,*m,x,x";
+  }
+  text += "\n\tldmxcsr $2";
+  constexpr uint32_t all_masked = 0x1f80, flush = 0x8040, to_mode[4] = {0, 0x6000, 0x2000, 0x4000};
+  const uint32_t normal = all_masked | (unit_.flush_by_mxcsr ? flush : 0);
+  std::vector<Value*> args{control_word(normal | to_mode[round_mode(inst)]), control_word(normal)};
+  args.insert(args.end(), in.begin(), in.end());
+  std::vector<llvm::Type*> types;
+  for (Value* v : args) types.push_back(v->getType());
+  auto* type = FunctionType::get(in[0]->getType(), types, false);
+  CallInst* call = b_.CreateCall(InlineAsm::get(type, text, constraints, false), args);
+  for (unsigned i = 0; i < 2; ++i)
+    call->addParamAttr(i, Attribute::get(llvm_, Attribute::ElementType, b_.getInt32Ty()));
+  return call;
+}
+
+/// A constant in memory, for ldmxcsr.
+Value* Lowering::control_word(uint32_t value) {
+  const std::string name = "mxcsr." + std::to_string(value);
+  if (auto* known = unit_.module.getNamedGlobal(name)) return known;
+  auto* word = new GlobalVariable(unit_.module, b_.getInt32Ty(), true, GlobalValue::PrivateLinkage,
+                                  b_.getInt32(value), name);
+  word->setAlignment(Align(4));
+  return word;
+}
+
+Value* Lowering::rounded_by_helper(const Inst& inst, RoundedOp op,
+                                   const std::vector<Value*>& args) {
+  llvm::Type* t = args[0]->getType();
   llvm::Type* s = t->getScalarType();
   auto* ft = FunctionType::get(s, {b_.getInt32Ty(), b_.getInt32Ty(), s, s, s}, false);
-  Value* fn = runtime(f32 ? offsetof(kernel::Runtime, rounded_f32)
-                          : offsetof(kernel::Runtime, rounded_f64));
+  Value* fn = runtime(s->isFloatTy() ? offsetof(kernel::Runtime, rounded_f32)
+                                     : offsetof(kernel::Runtime, rounded_f64));
   auto one = [&](std::vector<Value*> in) {
     while (in.size() < 3) in.push_back(ConstantFP::get(s, 0.0));
-    return b_.CreateCall(ft, fn,
-                         {b_.getInt32(static_cast<uint32_t>(op)),
-                          b_.getInt32(static_cast<uint32_t>(mode)), in[0], in[1], in[2]});
+    return b_.CreateCall(
+        ft, fn,
+        {b_.getInt32(static_cast<uint32_t>(op)),
+         b_.getInt32(static_cast<uint32_t>(round_mode(inst))), in[0], in[1], in[2]});
   };
   if (!t->isVectorTy()) return one(args);
   Value* r = PoisonValue::get(t);

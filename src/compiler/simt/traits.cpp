@@ -66,104 +66,159 @@ class SpinFinder {
     return vote;
   }
 
-  /// Registers that decide whether the loop is left, followed backwards inside it.
-  Bits deciding(const Region& region, const Loop& loop) const {
+  /// Registers from which `want` follows inside the loop. A value out of memory stops the walk: its
+  /// address does not decide.
+  void close_backwards(const Loop& loop, Bits& want) const {
+    std::vector<Index> uses, defs;
+    for (bool grew = true; grew;) {
+      grew = false;
+      each(loop, [&](const Instruction& inst) {
+        if (inst.op == Op::ld || inst.op == Op::atom) return;
+        uses_and_defs(graph_, inst, uses, defs);
+        if (std::none_of(defs.begin(), defs.end(), [&](Index d) { return want.has(d); })) return;
+        for (Index u : uses)
+          if (!want.has(u)) want.add(u), grew = true;
+      });
+    }
+  }
+
+  /// What the branches of the loop look at; `leaving_only`: those that leave it or start it again.
+  Bits branch_values(const Region& region, const Loop& loop, bool leaving_only) const {
     Bits want(graph_.registers);
     loop.nodes.each([&](size_t n) {
       const Node& node = graph_.nodes[n];
-      bool leaves = node.leave == Leave::cond_ret;
+      bool leaves = node.leave == Leave::cond_ret || !leaving_only;
       // Back edges count: two loops may share one header (a retry inside a counted loop).
       for (NodeId s : region.succ[n]) leaves |= !loop.nodes.has(s) || s == loop.header;
       if (const Instruction* last = graph_.last(node);
           leaves && last && last->guard != ptx::no_index)
         want.add(last->guard);
     });
-    std::vector<Index> uses, defs;
-    for (bool grew = true; grew;) {
-      grew = false;
-      each(loop, [&](const Instruction& inst) {
-        uses_and_defs(graph_, inst, uses, defs);
-        bool hit = std::any_of(defs.begin(), defs.end(), [&](Index d) { return want.has(d); });
-        if (!hit) return;
-        // A value out of memory stops the walk: its address does not decide.
-        if (inst.op == Op::ld || inst.op == Op::atom) return;
-        for (Index u : uses)
-          if (!want.has(u)) want.add(u), grew = true;
-      });
-    }
+    close_backwards(loop, want);
     return want;
   }
 
-  /// Registers whose value may differ between iterations. What is computed in the loop from values
-  /// that do not change (a constant moved to a register, say) does not change either.
-  Bits varying_in(const Loop& loop) const {
-    Bits changed(graph_.registers);
-    std::vector<uint32_t> count(graph_.registers, 0);
+  /// Nodes that step some register of `values` on (a counter, a moving address): the loop does not
+  /// stand still on a way through them. A step that is taken or not by a guard or a select is none.
+  Bits stepping_nodes(const Loop& loop, const Bits& values) const {
+    // Dataflow inside the loop that always happens.
+    std::vector<std::vector<Index>> flows(graph_.registers);
+    std::vector<Index> uses, defs;
+    auto always = [](const Instruction& inst) {
+      return inst.guard == ptx::no_index && inst.op != Op::selp && inst.op != Op::ld &&
+             inst.op != Op::atom && inst.op != Op::call;
+    };
+    each(loop, [&](const Instruction& inst) {
+      if (!always(inst)) return;
+      uses_and_defs(graph_, inst, uses, defs);
+      for (Index u : uses) flows[u].insert(flows[u].end(), defs.begin(), defs.end());
+    });
+    auto reaches = [&](Index from, const std::vector<Index>& targets) {
+      Bits seen(graph_.registers);
+      std::vector<Index> stack{from};
+      seen.add(from);
+      while (!stack.empty()) {
+        const Index r = stack.back();
+        stack.pop_back();
+        if (std::find(targets.begin(), targets.end(), r) != targets.end()) return true;
+        for (Index next : flows[r])
+          if (!seen.has(next)) seen.add(next), stack.push_back(next);
+      }
+      return false;
+    };
+    Bits steps(graph_.nodes.size());
+    loop.nodes.each([&](size_t n) {
+      const Node& node = graph_.nodes[n];
+      for (uint32_t i = node.begin; i < node.end && !steps.has(n); ++i) {
+        const Instruction& inst = graph_.inst(node, i);
+        if (!always(inst) || inst.op == Op::mov) continue;
+        uses_and_defs(graph_, inst, uses, defs);
+        const std::vector<Index> from = uses;
+        for (Index d : std::vector<Index>(defs))
+          if (values.has(d) && reaches(d, from)) steps.add(n);
+      }
+    });
+    return steps;
+  }
+
+  /// Can `loop` go round through `at` without passing a node of `without`?
+  bool goes_round(const Region& region, const Loop& loop, NodeId at, const Bits& without) const {
+    if (without.has(at) || without.has(loop.header)) return false;
+    auto leads = [&](NodeId from, NodeId to) {
+      Bits seen(graph_.nodes.size());
+      std::vector<NodeId> stack{from};
+      while (!stack.empty()) {
+        const NodeId n = stack.back();
+        stack.pop_back();
+        for (NodeId s : region.succ[n]) {
+          if (s == to) return true;
+          if (!loop.nodes.has(s) || without.has(s) || seen.has(s)) continue;
+          seen.add(s);
+          stack.push_back(s);
+        }
+      }
+      return false;
+    };
+    return (at == loop.header || leads(loop.header, at)) && leads(at, loop.header);
+  }
+
+  /// Registers written in the loop.
+  Bits written_in(const Loop& loop) const {
+    Bits written(graph_.registers);
     std::vector<Index> uses, defs;
     each(loop, [&](const Instruction& inst) {
       uses_and_defs(graph_, inst, uses, defs);
-      for (Index d : defs) changed.add(d), ++count[d];
+      for (Index d : defs)
+        if (inst.op != Op::mov || inst.ops[1].kind == Operand::Kind::reg) written.add(d);
     });
-    for (bool again = true; again;) {
-      again = false;
-      each(loop, [&](const Instruction& inst) {
-        switch (inst.op) {
-          case Op::ld:
-          case Op::atom:
-          case Op::call:
-          case Op::shfl:
-          case Op::vote:
-          case Op::match:
-          case Op::redux:
-          case Op::mbarrier:
-            return;
-          default:
-            break;
-        }
-        uses_and_defs(graph_, inst, uses, defs);
-        if (defs.size() != 1 || count[defs[0]] != 1 || !changed.has(defs[0])) return;
-        for (Index u : uses)
-          if (changed.has(u)) return;
-        changed.remove(defs[0]);
-        again = true;
-      });
-    }
-    return changed;
+    return written;
   }
 
   bool spins(const Region& region, const Loop& loop, uint32_t& line) const {
-    Bits want = deciding(region, loop);
-    Bits changed = varying_in(loop);
+    const Bits leaving = branch_values(region, loop, true);
+    const Bits branching = branch_values(region, loop, false);
+    const Bits written = written_in(loop);
     std::vector<Index> uses, defs;
     bool spin = false;
-    each(loop, [&](const Instruction& inst) {
-      if (inst.op == Op::nanosleep) spin = true, line = inst.line;
-      if (inst.op != Op::ld && inst.op != Op::atom && inst.op != Op::mbarrier) return;
-      uses_and_defs(graph_, inst, uses, defs);
-      bool decides = std::any_of(defs.begin(), defs.end(), [&](Index d) { return want.has(d); });
-      if (!decides || !waits(inst, changed)) return;
-      spin = true;
-      line = inst.line;
+    loop.nodes.each([&](size_t n) {
+      const Node& node = graph_.nodes[n];
+      for (uint32_t i = node.begin; i < node.end && !spin; ++i) {
+        const Instruction& inst = graph_.inst(node, i);
+        line = inst.line;
+        if (inst.op == Op::nanosleep) {
+          spin = true;
+          return;
+        }
+        if (!may_wait(inst, written)) continue;
+        uses_and_defs(graph_, inst, uses, defs);
+        if (std::none_of(defs.begin(), defs.end(), [&](Index d) { return branching.has(d); }))
+          continue;
+        Bits values = leaving;
+        for (Index u : uses) values.add(u);
+        close_backwards(loop, values);
+        spin = goes_round(region, loop, static_cast<NodeId>(n), stepping_nodes(loop, values));
+        if (spin) return;
+      }
     });
     return spin;
   }
 
-  static bool fixed(const Operand& o, const Bits& changed) {
-    if (o.kind == Operand::Kind::reg) return !changed.has(o.index);
-    if (o.kind == Operand::Kind::address && o.symbol_kind == Operand::SymbolKind::none &&
-        o.index != ptx::no_index)
-      return !changed.has(o.index);
-    return true;
-  }
-
-  static bool waits(const Instruction& inst, const Bits& changed) {
-    if (inst.op == Op::mbarrier) return inst.has(Tok::test_wait) || inst.has(Tok::try_wait);
-    if (inst.op == Op::ld) return !weak_order(inst) && fixed(inst.ops[1], changed);
-    if (!fixed(inst.ops[1], changed)) return false;
-    if (inst.has(Tok::cas)) return fixed(inst.ops[2], changed);
-    if (inst.has(Tok::exch)) return true;
-    if (inst.has(Tok::add) || inst.has(Tok::or_)) return is_constant(inst.ops[2], 0);
-    return inst.has(Tok::and_) && is_constant(inst.ops[2], -1);
+  /// Could this read the same place again and again until another thread changes it?
+  static bool may_wait(const Instruction& inst, const Bits& written) {
+    switch (inst.op) {
+      case Op::mbarrier:
+        return inst.has(Tok::test_wait) || inst.has(Tok::try_wait);
+      case Op::ld:
+        return !weak_order(inst);
+      case Op::atom:
+        if (inst.has(Tok::cas))
+          return inst.ops[2].kind != Operand::Kind::reg || !written.has(inst.ops[2].index);
+        if (inst.has(Tok::exch)) return true;
+        if (inst.has(Tok::add) || inst.has(Tok::or_)) return is_constant(inst.ops[2], 0);
+        return inst.has(Tok::and_) && is_constant(inst.ops[2], -1);
+      default:
+        return false;
+    }
   }
 
   Graph graph_;
