@@ -39,6 +39,7 @@ int main() {
   cudaMemcpy(got, out, sizeof got, cudaMemcpyDeviceToHost);
   for (int k = 0; k < 200; ++k)
     if (got[k] != (k + 1) % 200 + 1) return printf("FAIL barriers %d: %d\n", k, got[k]), 1;
-  printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize()));
+  if (cudaError_t e = cudaDeviceSynchronize()) return printf("FAIL %s\n", cudaGetErrorString(e)), 1;
+  printf("PASS\n");
   return 0;
 }
