@@ -33,13 +33,13 @@ int main() {
     const int present = k / 32 * 32 + 32 <= n ? 32 : n % 32;
     int most = 0;
     for (int j = k / 32 * 32; j < k / 32 * 32 + present; ++j) most = j % 5 > most ? j % 5 : most;
-    if (got[k] != most * 100 + present) return printf("FAIL votes %d: %d\n", k, got[k]), 1;
+    if (got[k] != most * 100 + present) return printf("FAILED votes %d: %d\n", k, got[k]), 1;
   }
   barriers<<<1, 256>>>(200, out);
   cudaMemcpy(got, out, sizeof got, cudaMemcpyDeviceToHost);
   for (int k = 0; k < 200; ++k)
-    if (got[k] != (k + 1) % 200 + 1) return printf("FAIL barriers %d: %d\n", k, got[k]), 1;
-  if (cudaError_t e = cudaDeviceSynchronize()) return printf("FAIL %s\n", cudaGetErrorString(e)), 1;
-  printf("PASS\n");
+    if (got[k] != (k + 1) % 200 + 1) return printf("FAILED barriers %d: %d\n", k, got[k]), 1;
+  if (cudaError_t e = cudaDeviceSynchronize()) return printf("FAILED %s\n", cudaGetErrorString(e)), 1;
+  printf("PASSED\n");
   return 0;
 }
