@@ -214,6 +214,11 @@ class Lowering {
   Value* round_to_integral(const Inst& inst, Value* v);
   void lower_mov(const Inst& inst);
   void lower_cvt_packed(const Inst& inst);
+  void lower_cvt_pack(const Inst& inst);
+  Value* float_to_fp8(Value* x, ptx::Type to);
+  Value* fp8_to_half(Value* code, ptx::Type from);
+  Value* finite_half(Value* h, bool bf16);
+  Value* cvt_to_half(const Inst& inst, Value* x, bool bf16);
 
   // -- memory (lower_memory.cpp, lower_atomic.cpp)
   struct Address {
@@ -240,6 +245,7 @@ class Lowering {
   bool is_strong(const Inst& inst) const;
   void compiler_barrier();
   void lower_atomic(const Inst& inst);
+  void lower_atomic_vector(const Inst& inst);
   Value* atomic_one(const Inst& inst, Value* p, Value* b, Value* c, bool shared);
   Value* combine(const Inst& inst, Value* old, Value* b, Value* c);
   void lower_async_copy(const Inst& inst);

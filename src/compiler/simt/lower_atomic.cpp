@@ -35,20 +35,19 @@ Value* Lowering::combine(const Inst& inst, Value* old, Value* b, Value* c) {
     const bool packed = t == PType::f16x2 || t == PType::bf16x2,
                bf16 = t == PType::bf16x2 || t == PType::bf16;
     auto one = [&](Value* x, Value* y) {
-      return float_to_half(b_.CreateFAdd(half_to_float(x, bf16), half_to_float(y, bf16)), bf16);
+      Value *l = half_to_float(x, bf16), *r = half_to_float(y, bf16);
+      return float_to_half(inst.has(Tok::add) ? b_.CreateFAdd(l, r)
+                                              : min_max(inst, l, r, inst.has(Tok::max)),
+                           bf16);
     };
-    if (inst.has(Tok::add) && !packed) return one(old, b);
-    if (inst.has(Tok::add)) {
-      Value* out = b_.getInt32(0);
-      for (unsigned i = 0; i < 2; ++i) {
-        Value* x = b_.CreateTrunc(b_.CreateLShr(old, 16 * i), b_.getInt16Ty());
-        Value* y = b_.CreateTrunc(b_.CreateLShr(b, 16 * i), b_.getInt16Ty());
-        out = b_.CreateOr(out, b_.CreateShl(b_.CreateZExt(one(x, y), b_.getInt32Ty()), 16 * i));
-      }
-      return out;
+    if (!packed) return one(old, b);
+    Value* out = b_.getInt32(0);
+    for (unsigned i = 0; i < 2; ++i) {
+      Value* x = b_.CreateTrunc(b_.CreateLShr(old, 16 * i), b_.getInt16Ty());
+      Value* y = b_.CreateTrunc(b_.CreateLShr(b, 16 * i), b_.getInt16Ty());
+      out = b_.CreateOr(out, b_.CreateShl(b_.CreateZExt(one(x, y), b_.getInt32Ty()), 16 * i));
     }
-    fail(inst, "this half-precision atomic is not supported");
-    return old;
+    return out;
   }
   if (inst.has(Tok::add) && !ptx::is_float(t)) return b_.CreateAdd(old, b);
   if (inst.has(Tok::add)) {
@@ -133,12 +132,57 @@ Value* Lowering::atomic_one(const Inst& inst, Value* p, Value* b, Value* c, bool
   return b;
 }
 
+/// v2, v4 and v8: each element is an atomic operation of its own (PTX ISA 9.0, 9.7.13.12).
+void Lowering::lower_atomic_vector(const Inst& inst) {
+  const bool is_red = inst.op == Op::red;
+  const size_t first = is_red ? 0 : 1;
+  const PType t = inst.type();
+  llvm::Type* st = scalar_type(t);
+  const uint64_t each = ptx::size_of(t);
+  Address a = address(inst, inst.ops[first]);
+  const std::vector<Operand>& sources = inst.ops[first + 1].elems;
+  check_alignment(inst, a.at, each * sources.size());
+  auto element = [&](Value* p, size_t i) {
+    return b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), p, i * each);
+  };
+  auto wanted = [&](size_t i) {
+    return !is_red && inst.ops[0].kind == Operand::Kind::vector &&
+           inst.ops[0].elems[i].kind == Operand::Kind::reg;
+  };
+  std::vector<Val> b;
+  for (const Operand& o : sources) b.push_back(read(o, t));
+  if (scalar_mode()) {
+    for (size_t i = 0; i < b.size(); ++i) {
+      Value* old = atomic_one(inst, element(pointer(a.at.base), i), b[i].base, nullptr, a.shared);
+      if (wanted(i)) write(inst.ops[0].elems[i], Val::scalar(old), t);
+    }
+    return;
+  }
+  Value* at_array = spill(a.at, b_.getInt64Ty());
+  std::vector<Value*> in, out;
+  for (size_t i = 0; i < b.size(); ++i) {
+    in.push_back(spill(b[i], st));
+    out.push_back(wanted(i) ? spill(Val::scalar(Constant::getNullValue(st)), st) : nullptr);
+  }
+  for_each_lane(active(), [&](Value* lane) {
+    Value* p = pointer(load_lane(at_array, b_.getInt64Ty(), lane));
+    for (size_t i = 0; i < in.size(); ++i) {
+      Value* old =
+          atomic_one(inst, element(p, i), load_lane(in[i], st, lane), nullptr, a.shared);
+      if (out[i]) store_lane(out[i], st, lane, old);
+    }
+  });
+  for (size_t i = 0; i < out.size(); ++i)
+    if (out[i])
+      write(inst.ops[0].elems[i], Val::vector(b_.CreateLoad(vec_type(st), out[i])), t);
+}
+
 void Lowering::lower_atomic(const Inst& inst) {
   const bool is_red = inst.op == Op::red;
   const size_t first = is_red ? 0 : 1;
   const PType t = inst.type();
-  if (inst.ops[first + 1].kind == Operand::Kind::vector || t == PType::b128 || inst.has(Tok::async))
-    return fail(inst, "vector, 128-bit and asynchronous atomics are not supported");
+  if (inst.has(Tok::async)) return fail(inst, "asynchronous reductions are not supported");
+  if (inst.ops[first + 1].kind == Operand::Kind::vector) return lower_atomic_vector(inst);
   llvm::Type* st = scalar_type(t);
   Address a = address(inst, inst.ops[first]);
   Val b = read(inst.ops[first + 1], t), c;

@@ -2,6 +2,8 @@
 // results are the device's: saturated, NaN to 0 (64-bit targets: the sign bit alone).
 #include <llvm/IR/IntrinsicInst.h>
 
+#include <cmath>
+
 #include "compiler/simt/lower.h"
 
 namespace limen::simt {
@@ -106,8 +108,17 @@ Value* Lowering::int_to_float(const Inst& inst, Value* v, PType from, PType to) 
       Value* d = convert(b_.getDoubleTy());
       return mode ? half_directed(d, to == PType::bf16, mode) : float_to_half(d, to == PType::bf16);
     }
-    fail(inst, "conversion of this integer to half precision is not supported");
-    return Constant::getNullValue(ty(b_.getInt16Ty()));
+    // Wider ones are cut to what fits, the last bit kept odd when something was cut off, so that
+    // the rounding that follows decides as if it had seen all of it.
+    llvm::Type* i64 = ty(b_.getInt64Ty());
+    auto ic = [&](uint64_t c) { return ConstantInt::get(i64, c); };
+    Value* low = b_.CreateAnd(v, ic(0x7ff));
+    Value* odd = b_.CreateSelect(b_.CreateICmpEQ(low, ic(0)), ic(0), ic(0x800));
+    Value* cut = b_.CreateOr(b_.CreateSub(v, low), odd);
+    Value* size = sg ? b_.CreateBinaryIntrinsic(Intrinsic::abs, v, b_.getFalse()) : v;
+    v = b_.CreateSelect(b_.CreateICmpULT(size, ic(uint64_t{1} << 53)), v, cut);
+    Value* d = convert(b_.getDoubleTy());
+    return mode ? half_directed(d, to == PType::bf16, mode) : float_to_half(d, to == PType::bf16);
   }
   // 64-bit integers do not fit a double: one lane after the other, in exact halves. Rounding twice
   // in one direction is rounding once.
@@ -130,56 +141,193 @@ Value* Lowering::int_to_float(const Inst& inst, Value* v, PType from, PType to) 
   return r;
 }
 
+namespace {
+
+/// The 8-bit formats: e4m3 without infinities, e5m2 as IEEE. PTX ISA 9.0, 5.2.3.
+struct Fp8 {
+  int mantissa, bias;
+  uint64_t largest;  ///< code of the largest finite magnitude
+};
+constexpr Fp8 e4m3{3, 7, 0x7e}, e5m2{2, 15, 0x7b};
+
+const Fp8& fp8_of(PType t) { return t == PType::e4m3x2 ? e4m3 : e5m2; }
+
+}  // namespace
+
+/// f32 (i32 vector of codes out) to an 8-bit format: to nearest even, saturated, NaN is 0x7f.
+Value* Lowering::float_to_fp8(Value* x, PType to) {
+  const Fp8& format = fp8_of(to);
+  llvm::Type* it = x->getType()->isVectorTy() ? vec_type(b_.getInt32Ty()) : b_.getInt32Ty();
+  auto ic = [&](uint64_t c) { return ConstantInt::get(it, c); };
+  Value* bits = b_.CreateBitCast(x, it);
+  Value* magnitude = b_.CreateAnd(bits, ic(0x7fffffff));
+  const unsigned shift = 23 - static_cast<unsigned>(format.mantissa);
+  Value* odd = b_.CreateAnd(b_.CreateLShr(magnitude, shift), ic(1));
+  Value* normal = b_.CreateLShr(
+      b_.CreateAdd(magnitude, b_.CreateAdd(odd, ic((uint64_t{1} << (shift - 1)) - 1))), shift);
+  normal = b_.CreateSub(normal, ic(static_cast<uint64_t>(127 - format.bias) << format.mantissa));
+  // Below the normal range the addition's own rounding leaves the code in the last bits.
+  const double unit = std::ldexp(1.0, 1 - format.bias - format.mantissa);
+  Value* magic = real(x, std::ldexp(unit, 23));
+  Value* sum = b_.CreateFAdd(b_.CreateBitCast(magnitude, x->getType()), magic);
+  Value* tiny = b_.CreateSub(b_.CreateBitCast(sum, it), b_.CreateBitCast(magic, it));
+  Value* a = b_.CreateBitCast(magnitude, x->getType());
+  Value* small = b_.CreateFCmpOLT(a, real(x, std::ldexp(1.0, 1 - format.bias)));
+  Value* code = b_.CreateSelect(small, tiny, normal);
+  // Codes order as magnitudes do; infinity is far above.
+  Value* over = b_.CreateFCmpOGT(a, real(x, 65536.0));
+  code = b_.CreateBinaryIntrinsic(Intrinsic::umin, code, ic(format.largest));
+  code = b_.CreateSelect(over, ic(format.largest), code);
+  code = b_.CreateOr(code, b_.CreateAnd(b_.CreateLShr(bits, 24), ic(0x80)));
+  return b_.CreateSelect(b_.CreateFCmpUNO(x, x), ic(0x7f), code);
+}
+
+/// An 8-bit code (in an i32) to f16 bits (in an i32). Exact; NaN is 0x7fff.
+Value* Lowering::fp8_to_half(Value* code, PType from) {
+  llvm::Type* it = code->getType();
+  auto ic = [&](uint64_t c) { return ConstantInt::get(it, c); };
+  Value* magnitude = b_.CreateAnd(code, ic(0x7f));
+  Value* sign = b_.CreateShl(b_.CreateAnd(code, ic(0x80)), 8);
+  if (from == PType::e5m2x2) {
+    Value* nan = b_.CreateICmpUGT(magnitude, ic(0x7c));
+    return b_.CreateSelect(nan, ic(0x7fff), b_.CreateOr(sign, b_.CreateShl(magnitude, 8)));
+  }
+  // As an f16 of the same fields the value is 2^-8 of what it should be, subnormals included.
+  llvm::Type* i16 = it->isVectorTy() ? vec_type(b_.getInt16Ty()) : b_.getInt16Ty();
+  Value* h = half_to_float(b_.CreateTrunc(b_.CreateShl(magnitude, 7), i16), false);
+  h = b_.CreateZExt(float_to_half(b_.CreateFMul(h, real(h, 256.0)), false), it);
+  Value* nan = b_.CreateICmpEQ(magnitude, ic(0x7f));
+  return b_.CreateSelect(nan, ic(0x7fff), b_.CreateOr(sign, h));
+}
+
+/// Half bits with infinities made the largest finite value, for .satfinite.
+Value* Lowering::finite_half(Value* h, bool bf16) {
+  const uint64_t infinity = bf16 ? 0x7f80 : 0x7c00;
+  auto ic = [&](uint64_t c) { return ConstantInt::get(h->getType(), c); };
+  Value* is_infinite = b_.CreateICmpEQ(b_.CreateAnd(h, ic(0x7fff)), ic(infinity));
+  return b_.CreateSelect(is_infinite, b_.CreateSub(h, ic(1)), h);
+}
+
+/// float to half bits as the instruction says: rounding, .relu, .satfinite.
+Value* Lowering::cvt_to_half(const Inst& inst, Value* x, bool bf16) {
+  const int mode = round_mode(inst);
+  Value* h = mode ? half_directed(x, bf16, mode) : float_to_half(x, bf16);
+  if (inst.has(Tok::satfinite)) h = finite_half(h, bf16);
+  if (inst.has(Tok::relu))
+    h = b_.CreateSelect(b_.CreateFCmpOLE(x, real(x, 0.0)), Constant::getNullValue(h->getType()), h);
+  return h;
+}
+
+/// Two values side by side: cvt.d.f32 d, a, b (a above b) and the two-element formats among
+/// themselves.
 void Lowering::lower_cvt_packed(const Inst& inst) {
-  const PType to = inst.type(0);
-  const bool bf16 = to == PType::bf16x2;
-  if ((to != PType::f16x2 && to != PType::bf16x2) || inst.type(1) != PType::f32 ||
-      inst.ops.size() != 3 || round_mode(inst) == 2 || round_mode(inst) == 3 || inst.has(Tok::rs))
-    return fail(inst, "this packed conversion is not supported");
-  Val a = read(inst.ops[1], PType::f32), b = read(inst.ops[2], PType::f32);
-  Val r = map({a, b}, [&](const std::vector<Value*>& v) -> Value* {
+  const PType to = inst.type(0), from = inst.type(1);
+  if (inst.has(Tok::rs)) return fail(inst, "stochastic rounding is not supported");
+  const bool fp8_to = to == PType::e4m3x2 || to == PType::e5m2x2;
+  const bool fp8_from = from == PType::e4m3x2 || from == PType::e5m2x2;
+  const bool half_to = to == PType::f16x2 || to == PType::bf16x2;
+  const unsigned each = fp8_to ? 8 : 16;
+  std::vector<Val> args;
+  for (size_t i = 1; i < inst.ops.size(); ++i)
+    args.push_back(read(inst.ops[i], fp8_from            ? PType::b16
+                                     : from == PType::f32 ? PType::f32
+                                                          : PType::b32));
+  Val r = map(args, [&](const std::vector<Value*>& v) -> Value* {
     llvm::Type* i32 = b_.getInt32Ty();
-    if (v[0]->getType()->isVectorTy()) i32 = vec_type(i32);
-    auto one = [&](Value* x) {
-      Value* h =
-          round_mode(inst) ? half_directed(x, bf16, round_mode(inst)) : float_to_half(x, bf16);
-      if (inst.has(Tok::relu))
-        h = b_.CreateSelect(b_.CreateFCmpOLE(x, real(x, 0.0)), Constant::getNullValue(h->getType()),
-                            h);
-      if (inst.has(Tok::satfinite))
-        fail(inst, "packed conversion with .satfinite is not supported");
-      return b_.CreateZExt(h, i32);
+    llvm::Type* i16 = b_.getInt16Ty();
+    if (v[0]->getType()->isVectorTy()) i32 = vec_type(i32), i16 = vec_type(i16);
+    Value* out = Constant::getNullValue(i32);
+    for (unsigned part = 0; part < 2; ++part) {
+      Value* x;
+      if (fp8_from) {
+        x = b_.CreateAnd(b_.CreateLShr(b_.CreateZExt(v[0], i32), 8 * part),
+                         ConstantInt::get(i32, 0xff));
+        Value* h = fp8_to_half(x, from);
+        if (inst.has(Tok::relu)) {
+          Value* number = b_.CreateICmpNE(h, ConstantInt::get(i32, 0x7fff));
+          Value* negative = b_.CreateICmpNE(b_.CreateAnd(x, ConstantInt::get(i32, 0x80)),
+                                            Constant::getNullValue(i32));
+          h = b_.CreateSelect(b_.CreateAnd(number, negative), Constant::getNullValue(i32), h);
+        }
+        out = b_.CreateOr(out, b_.CreateShl(h, 16 * part));
+        continue;
+      }
+      if (from == PType::f32)
+        x = v[1 - part];
+      else
+        x = half_to_float(b_.CreateTrunc(b_.CreateLShr(v[0], 16 * part), i16), false);
+      Value* code;
+      if (fp8_to) {
+        code = float_to_fp8(x, to);
+        if (inst.has(Tok::relu))
+          code = b_.CreateSelect(b_.CreateFCmpOLE(x, real(x, 0.0)), Constant::getNullValue(i32),
+                                 code);
+      } else {
+        code = b_.CreateZExt(cvt_to_half(inst, x, to == PType::bf16x2), i32);
+      }
+      out = b_.CreateOr(out, b_.CreateShl(code, each * part));
+    }
+    return fp8_to ? b_.CreateTrunc(out, i16) : out;
+  });
+  if (!fp8_to && !half_to) return fail(inst, "this packed conversion is not supported");
+  write(inst.ops[0], r, fp8_to ? PType::b16 : PType::b32);
+}
+
+/// cvt.pack: two integers saturated and put together, below what c holds (8- and 4-bit results).
+void Lowering::lower_cvt_pack(const Inst& inst) {
+  const PType to = inst.type(0);
+  const bool nibbles = to == PType::u4 || to == PType::s4;
+  const unsigned n = nibbles ? 4 : static_cast<unsigned>(bits_of(to));
+  const bool sg = to == PType::s4 || ptx::is_signed(to);
+  std::vector<Val> args;
+  for (size_t i = 1; i < inst.ops.size(); ++i) args.push_back(read(inst.ops[i], PType::b32));
+  Val r = map(args, [&](const std::vector<Value*>& v) -> Value* {
+    llvm::Type* i32 = v[0]->getType();
+    auto ic = [&](int64_t c) { return ConstantInt::get(i32, static_cast<uint64_t>(c), true); };
+    const int64_t least = sg ? -(int64_t{1} << (n - 1)) : 0;
+    const int64_t most = (int64_t{1} << (sg ? n - 1 : n)) - 1;
+    auto fitted = [&](Value* x) {
+      x = b_.CreateBinaryIntrinsic(Intrinsic::smax, x, ic(least));
+      x = b_.CreateBinaryIntrinsic(Intrinsic::smin, x, ic(most));
+      return b_.CreateAnd(x, ic((int64_t{1} << n) - 1));
     };
-    // a goes to the upper half.
-    return b_.CreateOr(b_.CreateShl(one(v[0]), 16), one(v[1]));
+    Value* out = b_.CreateOr(b_.CreateShl(fitted(v[0]), n), fitted(v[1]));
+    return v.size() > 2 ? b_.CreateOr(out, b_.CreateShl(v[2], 2 * n)) : out;
   });
   write(inst.ops[0], r, PType::b32);
 }
 
 void Lowering::lower_cvt(const Inst& inst) {
   const PType to = inst.type(0), from = inst.type(1);
+  if (inst.has(Tok::pack)) return lower_cvt_pack(inst);
   if (to == PType::tf32) {
-    if (from != PType::f32 || inst.has(Tok::satfinite))
-      return fail(inst, "this conversion is not supported");
+    if (from != PType::f32) return fail(inst, "this conversion is not supported");
     Val a = read(inst.ops[1], PType::b32);
     Val r = map({a}, [&](const std::vector<Value*>& v) -> Value* {
       // 10 mantissa bits stay; ties away from zero (.rna) or to even (.rn).
       Value* u = v[0];
-      Value* mag = b_.CreateAnd(u, 0x7fffffff);
-      Value* special = b_.CreateICmpUGE(mag, ConstantInt::get(u->getType(), 0x7f800000));
-      Value* add = ConstantInt::get(u->getType(), 0x1000);
+      auto ic = [&](uint64_t c) { return ConstantInt::get(u->getType(), c); };
+      Value* magnitude = b_.CreateAnd(u, ic(0x7fffffff));
+      Value* add = ic(0x1000);
       if (inst.has(Tok::rz))
-        add = Constant::getNullValue(u->getType());
+        add = ic(0);
       else if (!inst.has(Tok::rna))
-        add = b_.CreateAdd(ConstantInt::get(u->getType(), 0xfff),
-                           b_.CreateAnd(b_.CreateLShr(u, 13), 1));
-      Value* r2 =
-          b_.CreateAnd(b_.CreateAdd(u, add), ConstantInt::get(u->getType(), ~uint64_t{0x1fff}));
-      return b_.CreateSelect(special, u, r2);
+        add = b_.CreateAdd(ic(0xfff), b_.CreateAnd(b_.CreateLShr(u, 13), ic(1)));
+      Value* t = b_.CreateAnd(b_.CreateAdd(u, add), ic(~uint64_t{0x1fff}));
+      t = b_.CreateSelect(b_.CreateICmpEQ(magnitude, ic(0x7f800000)), u, t);
+      if (inst.has(Tok::satfinite)) {
+        Value* infinite = b_.CreateICmpUGE(b_.CreateAnd(t, ic(0x7fffffff)), ic(0x7f800000));
+        t = b_.CreateSelect(infinite, b_.CreateOr(b_.CreateAnd(u, ic(0x80000000)), ic(0x7f7fe000)),
+                            t);
+      }
+      if (inst.has(Tok::relu))
+        t = b_.CreateSelect(b_.CreateICmpSLT(u, ic(0)), ic(0), t);
+      return b_.CreateSelect(b_.CreateICmpUGT(magnitude, ic(0x7f800000)), ic(0x7fffffff), t);
     });
     return write(inst.ops[0], r, PType::b32);
   }
-  if (to == PType::f16x2 || to == PType::bf16x2) return lower_cvt_packed(inst);
+  if (to == PType::f16x2 || to == PType::bf16x2 || to == PType::e4m3x2 || to == PType::e5m2x2)
+    return lower_cvt_packed(inst);
   if (inst.type_count != 2 || !(fp(to) || ptx::is_int(to)) || !(fp(from) || ptx::is_int(from)))
     return fail(inst, "conversion from ." + std::string(ptx::name(from)) + " to ." +
                           std::string(ptx::name(to)) + " is not supported");
@@ -229,13 +377,7 @@ void Lowering::lower_cvt(const Inst& inst) {
       return makes_canonical_nan(inst) ? f32_result(inst, v) : v;
     }
     if (inst.has(Tok::sat)) v = saturate(inst, v);
-    Value* h =
-        mode ? half_directed(v, to == PType::bf16, mode) : float_to_half(v, to == PType::bf16);
-    if (inst.has(Tok::relu))
-      h = b_.CreateSelect(b_.CreateFCmpOLE(v, real(v, 0.0)), Constant::getNullValue(h->getType()),
-                          h);
-    if (inst.has(Tok::satfinite)) fail(inst, "conversion with .satfinite is not supported");
-    return h;
+    return cvt_to_half(inst, v, to == PType::bf16);
   });
   // Results narrower than the register: sign- or zero-extended as the type says.
   if (ptx::is_int(to) && inst.ops[0].kind == Operand::Kind::reg) {
