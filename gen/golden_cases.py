@@ -24,10 +24,11 @@ import ptx_model
 FAMILIES = ["integer", "logic", "compare", "float", "half", "convert", "video"]
 TARGET = 90
 # Above this many choices a form is covered by all pairs of choices instead of all choices.
-FULL_MAX = {"compare": 60, "video": 64}
+FULL_MAX = {"compare": 420, "video": 64}
 FULL_MAX_OTHER = 256
-TUPLES = {"compare": 256, "video": 256, "logic": 512}
+TUPLES = {"compare": 512, "video": 512, "logic": 512}
 TUPLES_OTHER = 1024
+BOUNDED_TUPLES = 4096
 CASES_A_KERNEL = 48
 # Operations on addresses, which are no per-lane values.
 SKIPPED = {"cvta", "isspacep", "mapa", "getctarank", "mov"}
@@ -203,7 +204,7 @@ class Expander:
         note = ""
         if used_wide:
             note = "registers " + ", ".join([r for _, r in outs] + [CLASS_REGISTER[c] for _, c in ins])
-        tuples = 64 if form.row.name == "lop3" else 0
+        tuples = 64 if form.row.name == "lop3" else BOUNDED_TUPLES if form.bound else 0
         return Case(f"{opcode} {', '.join(words)}", outs, ins, form.bound, tuples, note, form.ptx)
 
     def wider(self, type_name):

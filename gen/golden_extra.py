@@ -43,6 +43,32 @@ def carry_cases():
                            abc + [("cin", "carry")])
 
 
+def immediate_cases():
+    """Counts that are known when the kernel is compiled, at and over the width."""
+    i16, i32, i64 = [("a", "i16")], [("a", "i32")], [("a", "i64")]
+    for t, ins, reg, counts in (("b16", i16, "b16", (0, 1, 15, 16, 17, 32, 255)),
+                                ("b32", i32, "b32", (0, 1, 31, 32, 33, 64, 256)),
+                                ("b64", i64, "b64", (0, 1, 63, 64, 65, 128, 256))):
+        for count in counts:
+            yield case(f"shl.{t} d, a, {count}", [("d", reg)], ins, 128)
+            for kind in (t, "u" + t[1:], "s" + t[1:]):
+                yield case(f"shr.{kind} d, a, {count}", [("d", reg)], ins, 128)
+    for count in (0, 1, 31, 32, 33, 63, 64, 255):
+        for way in ("l.clamp", "l.wrap", "r.clamp", "r.wrap"):
+            yield case(f"shf.{way}.b32 d, a, b, {count}", [("d", "b32")], i32 + [("b", "i32")], 128)
+    for selector in ("0x3210", "0x7654", "0x0123", "0xfedc", "0x9810", "0xffff4321"):
+        yield case(f"prmt.b32 d, a, b, {selector}", [("d", "b32")], i32 + [("b", "i32")], 128)
+
+
+def field_cases():
+    for t, ins, reg, wide in (("32", [("a", "i32")], "b32", "i32"), ("64", [("a", "i64")], "b64", "i64")):
+        for at, length in ((0, 0), (0, 1), (0, 32), (0, 64), (3, 5), (31, 1), (31, 2), (32, 1), (63, 1),
+                           (63, 2), (64, 3), (255, 255), (5, 255), (256, 257)):
+            for sign in "us":
+                yield case(f"bfe.{sign}{t} d, a, {at}, {length}", [("d", reg)], ins, 128)
+            yield case(f"bfi.b{t} d, a, b, {at}, {length}", [("d", reg)], ins + [("b", wide)], 128)
+
+
 def move_cases():
     for t, cls, reg in (("u16", "i16", "b16"), ("s16", "i16", "b16"), ("b16", "i16", "b16"),
                         ("u32", "i32", "b32"), ("s32", "i32", "b32"), ("b32", "i32", "b32"),
@@ -127,6 +153,9 @@ def simd_cases(types):
 def cases(model, family):
     if family == "integer":
         yield from carry_cases()
+        yield from field_cases()
+    elif family == "logic":
+        yield from immediate_cases()
     elif family == "convert":
         yield from move_cases()
     elif family == "video":

@@ -39,7 +39,6 @@ struct Driver::Functions {
 
 namespace {
 
-constexpr unsigned block_threads = 128;
 constexpr unsigned char unwritten = 0xcd;  // shows as such where a kernel stores nothing
 
 std::string nvidia_version() {
@@ -123,16 +122,17 @@ void Driver::begin_again() {
 std::string Driver::error_text(const char* what, int code, const std::string& log) {
   const char* name = nullptr;
   if (!api_->error_name || api_->error_name(code, &name) != 0 || !name) name = "unknown error";
-  std::string text = fmt::format("{}: {} ({})", what, name, code);
-  if (!log.empty()) text += ": " + log;
+  std::string own = log;
   std::ifstream file(log_path_);
-  if (log_path_.empty() || !file) return text;
-  std::stringstream content;
-  content << file.rdbuf();
-  std::string all = content.str();
-  if (all.size() > log_read_) text += ": " + all.substr(log_read_);
-  log_read_ = all.size();
-  while (!text.empty() && text.back() == '\n') text.pop_back();
+  if (!log_path_.empty() && file) {
+    std::stringstream content;
+    content << file.rdbuf();
+    std::string all = content.str();
+    if (own.empty() && all.size() > log_read_) own = all.substr(log_read_);
+    log_read_ = all.size();
+  }
+  std::string text = fmt::format("{}: {} ({})", what, name, code);
+  if (!own.empty()) text += ": " + own.substr(0, own.find('\n'));
   return text;
 }
 
@@ -159,7 +159,7 @@ Result<std::vector<uint8_t>> Driver::run(const std::string& ptx, const std::stri
   next("no fill", [&] { return api_->fill(out, unwritten, output_bytes); });
   next("the launch fails", [&] {
     void* arguments[] = {&in, &out};
-    unsigned threads = std::min(tuples, block_threads);
+    unsigned threads = std::min(tuples, block_threads_);
     return api_->launch(kernel, tuples / threads, 1, 1, threads, 1, 1, 0, nullptr, arguments, nullptr);
   });
   bool launched = code == 0;

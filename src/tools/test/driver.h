@@ -21,6 +21,10 @@ class Driver {
   /// NVIDIA's own version where there is one, and the CUDA version that the driver answers.
   const std::string& version() const { return version_; }
 
+  /// Threads of a block, 128 unless set. With 1 every operand is the same for a whole warp, which is
+  /// another code path in Limen.
+  void set_block_threads(unsigned threads) { block_threads_ = threads; }
+
   /// Loads `ptx`, runs its kernel `name` once over `tuples` threads and reads `output_bytes` back.
   /// errors: what the driver answers, with its own words where it has some.
   Result<std::vector<uint8_t>> run(const std::string& ptx, const std::string& name,
@@ -41,6 +45,7 @@ class Driver {
   std::string version_;
   std::string log_path_;  ///< where Limen writes why a kernel is refused; empty elsewhere
   size_t log_read_ = 0;
+  unsigned block_threads_ = 128;
 };
 
 }  // namespace limen::golden

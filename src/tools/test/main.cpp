@@ -34,6 +34,7 @@ struct Options {
   std::string summary;
   std::vector<std::string> names;
   size_t shown = 3;  ///< mismatches printed a case
+  unsigned block = 128;
 };
 
 int usage() {
@@ -42,8 +43,10 @@ int usage() {
              "       limen-test replay [--kernels FOLDER] [--summary FILE] [--show N] GOLDEN...\n"
              "  record   runs the kernels of each family and writes FAMILY.golden\n"
              "  replay   runs them and compares with what was recorded\n"
-             "  --kernels  the folder of the .ptx files; default: goldens beside the program or its folder\n"
+             "  --kernels  the folder of the .ptx files; default: ../goldens, seen from the program\n"
              "  --summary  a JSON file with one row a case\n"
+             "  --show     mismatches printed a case; default 3\n"
+             "  --block    threads of a block: 128, 64, 32, ... or 1, which makes operands uniform\n"
              "  --strategy, --width  as LIMEN_STRATEGY and LIMEN_WIDTH\n");
   return exit_usage;
 }
@@ -62,14 +65,16 @@ bool read_options(int argc, char** argv, Options& options) {
     else if (word == "--out") options.out = argv[i];
     else if (word == "--summary") options.summary = argv[i];
     else if (word == "--show") options.shown = std::stoul(argv[i]);
+    else if (word == "--block") options.block = static_cast<unsigned>(std::stoul(argv[i]));
     else if (word == "--strategy") setenv("LIMEN_STRATEGY", argv[i], 1);
     else if (word == "--width") setenv("LIMEN_WIDTH", argv[i], 1);
     else return false;
   }
+  if (options.block == 0 || (options.block & (options.block - 1)) != 0 || options.block > 128) return false;
   if (options.kernels.empty()) {
     std::error_code ignored;
     fs::path folder = fs::read_symlink("/proc/self/exe", ignored).parent_path();
-    options.kernels = fs::exists(folder / "goldens") ? folder / "goldens" : folder.parent_path() / "goldens";
+    options.kernels = folder.filename() == "goldens" ? folder : folder.parent_path() / "goldens";
   }
   return options.verb == "record" ? !options.out.empty() : options.verb == "replay" && !options.names.empty();
 }
@@ -176,6 +181,7 @@ Result<bool> replay_file(Driver& driver, const Options& options, const std::stri
 int replay(const Options& options) {
   auto driver = Driver::open();
   if (!driver.ok()) return fail(driver.error());
+  driver->set_block_threads(options.block);
   bool good = true;
   std::vector<std::string> rows;
   for (const std::string& path : options.names) {
