@@ -50,7 +50,7 @@ class Case:
     bound: str = ""
     tuples: int = 0
     note: str = ""          # tells apart cases of one text: register widths
-    form: str = ""          # the form of spec/ptx
+    form: str = ""          # label of the form of spec/ptx
 
     @property
     def name(self):
@@ -205,7 +205,8 @@ class Expander:
         if used_wide:
             note = "registers " + ", ".join([r for _, r in outs] + [CLASS_REGISTER[c] for _, c in ins])
         tuples = 64 if form.row.name == "lop3" else BOUNDED_TUPLES if form.bound else 0
-        return Case(f"{opcode} {', '.join(words)}", outs, ins, form.bound, tuples, note, form.ptx)
+        return Case(f"{opcode} {', '.join(words)}", outs, ins, form.bound, tuples, note,
+                    label(self.model, form))
 
     def wider(self, type_name):
         """The widest register of the kind; None where the type fills one."""
@@ -242,8 +243,40 @@ def all_cases(model, family):
             out.setdefault(case.name, case)
     for values in golden_extra.cases(model, family):
         case = Case(**values)
+        case.form = form_of(model, case.text)
         out.setdefault(case.name, case)
     return list(out.values())
+
+
+def label(model, form):
+    """The form's text, with its words where two forms of the family differ in those alone."""
+    if sum(f.ptx == form.ptx and f.row.family == form.row.family for f in model.forms) == 1:
+        return form.ptx
+    words = [" ".join(name for _, name in slot.tokens) for slot in form.slots if len(slot.tokens) > 1]
+    return f"{form.ptx}  ({'; '.join(words)})"
+
+
+def fits(form, words):
+    """True when the words after the root fill the form's slots, in order."""
+    at = 0
+    for slot in form.slots:
+        if at < len(words) and any(name == words[at] for _, name in slot.tokens):
+            at += 1
+        elif not slot.optional:
+            return False
+    return at == len(words)
+
+
+def form_of(model, text):
+    """The form of the instruction that a hand-made case is about: the one that writes d, else the last."""
+    instructions = [i.strip() for i in text.split(";") if not i.strip().startswith(".reg")]
+    main = next((i for i in instructions if re.match(r"\S+ (?:\{\w+, )?d\b|\S+ \{d\b", i)), instructions[-1])
+    opcode, _, operands = main.partition(" ")
+    root, *words = opcode.split(".")
+    count = len(re.sub(r"\{[^}]*\}", "v", operands).split(","))
+    found = [f for f in model.forms if f.row.name == root and fits(f, words)]
+    found.sort(key=lambda f: abs(len(f.operands) - count))
+    return label(model, found[0]) if found else ""
 
 
 @dataclass

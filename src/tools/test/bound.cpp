@@ -42,7 +42,8 @@ long double value_of(uint64_t bits, const Format& f) {
     value = fraction ? std::numeric_limits<long double>::quiet_NaN()
                      : std::numeric_limits<long double>::infinity();
   else if (exponent == 0)
-    value = std::ldexp(static_cast<long double>(fraction), f.least_exponent - static_cast<int>(f.mantissa));
+    value = std::ldexp(static_cast<long double>(fraction),
+                       f.least_exponent - static_cast<int>(f.mantissa));
   else
     value = std::ldexp(static_cast<long double>(fraction + (uint64_t{1} << f.mantissa)),
                        exponent - 1 + f.least_exponent - static_cast<int>(f.mantissa));
@@ -79,8 +80,8 @@ long double true_value(const std::string& root, const std::vector<long double>& 
   return 0;
 }
 
-/// `2 ulp`, `rel 2^-22.5`, `abs 2^-20.5` as an absolute error at that value. An absolute bound grows
-/// with results above 1, where the manual's are relative (lg2).
+/// `2 ulp`, `rel 2^-22.5`, `abs 2^-20.5` as an absolute error at that value. An absolute bound
+/// grows with results above 1, where the manual's are relative (lg2).
 long double allowed_error(const std::string& bound, long double value, const Format& f) {
   if (bound.find(" ulp") != std::string::npos) return std::atof(bound.c_str()) * ulp_of(value, f);
   long double power = std::exp2(static_cast<long double>(std::atof(bound.c_str() + 6)));

@@ -7,9 +7,9 @@
 namespace limen::golden {
 
 struct Distance {
-  double ulp = 0;      ///< between the two results; infinite where one is a NaN or infinity alone
-  bool within = true;  ///< of the bound
-  bool counted = true; ///< the operands lie where the manual states its bound
+  double ulp = 0;       ///< between the two results; infinite where one is a NaN or infinity alone
+  bool within = true;   ///< of the bound
+  bool counted = true;  ///< the operands lie where the manual states its bound
 };
 
 /// Compares one result of `text` (PTX). A result passes if it is the device's; if its error against

@@ -72,7 +72,8 @@ bool read_case(const std::string& text, Case& item) {
 
 Result<Family> read_family(const std::string& path) {
   std::ifstream file(path);
-  if (!file) return Error{Code::file_not_found, path + " cannot be read", "build the target goldens"};
+  if (!file)
+    return Error{Code::file_not_found, path + " cannot be read", "build the target goldens"};
   Family family;
   std::string line;
   enum { header, prologue, body, epilogue } place = header;
@@ -100,14 +101,15 @@ Result<Family> read_family(const std::string& path) {
     } else if (place == body) {
       family.kernels.back().cases.back().body += line + "\n";
     }
-    if (!good) return Error{Code::invalid_source, fmt::format("{}: line {}: {}", path, number, line), ""};
+    if (!good)
+      return Error{Code::invalid_source, fmt::format("{}: line {}: {}", path, number, line), ""};
   }
   if (family.name.empty()) return Error{Code::invalid_source, path + " names no family", ""};
   return family;
 }
 
-std::string module_text(const Family& family, const Kernel& kernel, const std::vector<size_t>& members,
-                        std::vector<size_t>* first_lines) {
+std::string module_text(const Family& family, const Kernel& kernel,
+                        const std::vector<size_t>& members, std::vector<size_t>* first_lines) {
   std::string text = family.header + kernel.prologue;
   size_t line = 1 + static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));
   for (size_t member : members) {

@@ -46,7 +46,7 @@ Result<Family> read_family(const std::string& path);
 
 /// A module with the kernel and those of its cases in `members`; `first_lines[i]` is the line at
 /// which the case members[i] begins.
-std::string module_text(const Family& family, const Kernel& kernel, const std::vector<size_t>& members,
-                        std::vector<size_t>* first_lines);
+std::string module_text(const Family& family, const Kernel& kernel,
+                        const std::vector<size_t>& members, std::vector<size_t>* first_lines);
 
 }  // namespace limen::golden

@@ -75,8 +75,7 @@ Result<void> Driver::find_functions(void* library) {
   find(api_->function, "cuModuleGetFunction");
   find(api_->launch, "cuLaunchKernel");
   find(api_->error_name, "cuGetErrorName");
-  if (missing)
-    return Error{Code::not_found, fmt::format("libcuda.so.1 has no {}", missing), ""};
+  if (missing) return Error{Code::not_found, fmt::format("libcuda.so.1 has no {}", missing), ""};
   return {};
 }
 
@@ -152,7 +151,8 @@ Result<std::vector<uint8_t>> Driver::run(const std::string& ptx, const std::stri
     step = what;
     code = call();
   };
-  next("the module has no such kernel", [&] { return api_->function(&kernel, module, name.c_str()); });
+  next("the module has no such kernel",
+       [&] { return api_->function(&kernel, module, name.c_str()); });
   next("no memory", [&] { return api_->alloc(&in, std::max<size_t>(input.size(), 1)); });
   next("no memory", [&] { return api_->alloc(&out, output_bytes); });
   next("no copy", [&] { return api_->to_device(in, input.data(), input.size()); });
@@ -160,7 +160,8 @@ Result<std::vector<uint8_t>> Driver::run(const std::string& ptx, const std::stri
   next("the launch fails", [&] {
     void* arguments[] = {&in, &out};
     unsigned threads = std::min(tuples, block_threads_);
-    return api_->launch(kernel, tuples / threads, 1, 1, threads, 1, 1, 0, nullptr, arguments, nullptr);
+    return api_->launch(kernel, tuples / threads, 1, 1, threads, 1, 1, 0, nullptr, arguments,
+                        nullptr);
   });
   bool launched = code == 0;
   next("the kernel fails", [&] { return api_->synchronize(); });

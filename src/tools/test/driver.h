@@ -21,8 +21,8 @@ class Driver {
   /// NVIDIA's own version where there is one, and the CUDA version that the driver answers.
   const std::string& version() const { return version_; }
 
-  /// Threads of a block, 128 unless set. With 1 every operand is the same for a whole warp, which is
-  /// another code path in Limen.
+  /// Threads of a block, 128 unless set. With 1 every operand is the same for a whole warp, which
+  /// is another code path in Limen.
   void set_block_threads(unsigned threads) { block_threads_ = threads; }
 
   /// Loads `ptx`, runs its kernel `name` once over `tuples` threads and reads `output_bytes` back.

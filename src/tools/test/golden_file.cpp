@@ -95,7 +95,8 @@ size_t best_base(const std::vector<Bytes>& packed, const GoldenFile& golden, siz
   size_t best = 0, best_size = compress(packed[at], probe_level).size();
   for (size_t back = 1; back <= std::min(at, bases_tried); ++back) {
     const RecordedCase& other = golden.cases[at - back];
-    if (other.outs != golden.cases[at].outs || other.signature != golden.cases[at].signature) continue;
+    if (other.outs != golden.cases[at].outs || other.signature != golden.cases[at].signature)
+      continue;
     Bytes difference = packed[at];
     exclude(difference, packed[at - back].data());
     size_t size = compress(difference, probe_level).size();
@@ -133,8 +134,8 @@ Result<void> write_golden(const GoldenFile& golden, const std::string& path) {
     Bytes stored = packed.back();
     if (base) exclude(stored, packed[i - base].data());
     data.insert(data.end(), stored.begin(), stored.end());
-    index += fmt::format("{}\t{}\t{:08x}\t{}\t{}\t{}\n", item.signature, item.outs, item.input_hash, base,
-                         item.bound, item.name);
+    index += fmt::format("{}\t{}\t{:08x}\t{}\t{}\t{}\n", item.signature, item.outs, item.input_hash,
+                         base, item.bound, item.name);
   }
   Bytes raw(index.begin(), index.end());
   raw.push_back(0);
@@ -144,7 +145,8 @@ Result<void> write_golden(const GoldenFile& golden, const std::string& path) {
   file << magic << "\nfamily " << golden.family << "\ndriver " << golden.driver << "\ndevice "
        << golden.device << "\ndate " << golden.date << "\ncases " << golden.cases.size() << "\nraw "
        << raw.size() << "\n\n";
-  file.write(reinterpret_cast<const char*>(frame.data()), static_cast<std::streamsize>(frame.size()));
+  file.write(reinterpret_cast<const char*>(frame.data()),
+             static_cast<std::streamsize>(frame.size()));
   if (!file.flush()) return Error{Code::operating_system, path + " cannot be written", ""};
   return {};
 }
@@ -178,12 +180,17 @@ Result<GoldenFile> read_golden(const std::string& path) {
   for (const std::string& entry : split(std::string(raw.begin(), end), '\n')) {
     std::vector<std::string> words = split(entry, '\t');
     if (words.size() != 6) return broken(path, "has an index line of another form");
-    RecordedCase item{words[5], words[4], words[1], words[0],
-                      static_cast<uint32_t>(std::strtoul(words[2].c_str(), nullptr, 16)), {}};
+    RecordedCase item{words[5],
+                      words[4],
+                      words[1],
+                      words[0],
+                      static_cast<uint32_t>(std::strtoul(words[2].c_str(), nullptr, 16)),
+                      {}};
     size_t tuples = tuples_of(item.signature), bytes = packed_size(item.outs, tuples);
     size_t base = std::strtoul(words[3].c_str(), nullptr, 10);
     if (bytes > raw.size() - at || base > packed.size()) return broken(path, "ends early");
-    packed.emplace_back(raw.begin() + static_cast<long>(at), raw.begin() + static_cast<long>(at + bytes));
+    packed.emplace_back(raw.begin() + static_cast<long>(at),
+                        raw.begin() + static_cast<long>(at + bytes));
     if (base) {
       const Bytes& other = packed[packed.size() - 1 - base];
       if (other.size() != bytes) return broken(path, "has a base of another size");

@@ -1,6 +1,7 @@
-// A golden: what a device answered for the cases of one family. Text header, then one zstd frame with
-// an index line a case and the outputs. Outputs are stored as byte planes, predicates as bits, each
-// case as its difference from an earlier one where that is smaller. docs/how/record_goldens.md.
+// A golden: what a device answered for the cases of one family. Text header, then one zstd frame
+// with an index line a case and the outputs. Outputs are stored as byte planes, predicates as bits,
+// each case as its difference from an earlier one where that is smaller.
+// docs/how/record_goldens.md.
 #pragma once
 #include <cstdint>
 #include <string>

@@ -60,10 +60,37 @@ uint64_t bits_of(double value) {
 
 Values integer_edges(unsigned width) {
   uint64_t top = uint64_t{1} << (width - 1);
-  Values out = {0, 1, ~uint64_t{0}, top, top - 1, 2, ~uint64_t{1}, top + 1, top - 2, 3, 10, ~uint64_t{6},
-                0x5555555555555555, 0xaaaaaaaaaaaaaaaa, 7, 8, 31, 32, 33, 127, 128, 255, 256,
-                ~uint64_t{127}, ~uint64_t{128}, 0x7fff, 0x8000, 0xffff, 0x0123456789abcdef,
-                0x80808080ff00017f, 0x7f80ff01807f00ff};
+  Values out = {0,
+                1,
+                ~uint64_t{0},
+                top,
+                top - 1,
+                2,
+                ~uint64_t{1},
+                top + 1,
+                top - 2,
+                3,
+                10,
+                ~uint64_t{6},
+                0x5555555555555555,
+                0xaaaaaaaaaaaaaaaa,
+                7,
+                8,
+                31,
+                32,
+                33,
+                127,
+                128,
+                255,
+                256,
+                ~uint64_t{127},
+                ~uint64_t{128},
+                0x7fff,
+                0x8000,
+                0xffff,
+                0x0123456789abcdef,
+                0x80808080ff00017f,
+                0x7f80ff01807f00ff};
   for (unsigned k = 2; k < width; ++k)
     for (uint64_t near : {uint64_t{0}, ~uint64_t{0}, uint64_t{1}}) {
       out.push_back((uint64_t{1} << k) + near);
@@ -74,14 +101,37 @@ Values integer_edges(unsigned width) {
 
 Values float_edges(FloatFormat f) {
   uint64_t one = f.power(0), infinity = f.infinity(), quiet = f.hidden() >> 1;
-  Values magnitudes = {0, one, infinity, infinity | quiet, infinity | 1, infinity - 1, f.hidden(), 1,
-                       f.hidden() - 1, f.power(1), f.power(-1), one | quiet, one + 1, one - 1,
-                       f.power(1) | quiet, f.power(3) | f.hidden() >> 2, infinity | quiet | 5,
-                       infinity | (f.hidden() - 1), infinity | (quiet - 1), f.hidden() + 1, 2, 3,
-                       f.power(-3) | (f.hidden() - 1) / 5 * 3, f.power(static_cast<int>(f.mantissa_bits)),
-                       f.power(static_cast<int>(f.mantissa_bits) + 1), f.power(f.bias()),
-                       f.power(f.bias() / 2), f.power(-f.bias() / 2), f.power(1 - f.bias() / 2),
-                       f.power(-static_cast<int>(f.mantissa_bits) - 1), f.hidden() >> 1};
+  Values magnitudes = {0,
+                       one,
+                       infinity,
+                       infinity | quiet,
+                       infinity | 1,
+                       infinity - 1,
+                       f.hidden(),
+                       1,
+                       f.hidden() - 1,
+                       f.power(1),
+                       f.power(-1),
+                       one | quiet,
+                       one + 1,
+                       one - 1,
+                       f.power(1) | quiet,
+                       f.power(3) | f.hidden() >> 2,
+                       infinity | quiet | 5,
+                       infinity | (f.hidden() - 1),
+                       infinity | (quiet - 1),
+                       f.hidden() + 1,
+                       2,
+                       3,
+                       f.power(-3) | (f.hidden() - 1) / 5 * 3,
+                       f.power(static_cast<int>(f.mantissa_bits)),
+                       f.power(static_cast<int>(f.mantissa_bits) + 1),
+                       f.power(f.bias()),
+                       f.power(f.bias() / 2),
+                       f.power(-f.bias() / 2),
+                       f.power(1 - f.bias() / 2),
+                       f.power(-static_cast<int>(f.mantissa_bits) - 1),
+                       f.hidden() >> 1};
   Values out;
   for (uint64_t m : magnitudes) {
     out.push_back(m);
@@ -101,13 +151,15 @@ Values conversion_edges(FloatFormat f) {
       out.push_back(b | f.sign());
     }
   };
-  for (double v : {0.5, 1.5, 2.5, 3.5, 0.25, 0.75, 126.5, 127.5, 128.5, 254.5, 255.5, 256.5}) around(v);
+  for (double v : {0.5, 1.5, 2.5, 3.5, 0.25, 0.75, 126.5, 127.5, 128.5, 254.5, 255.5, 256.5})
+    around(v);
   for (int k : {7, 8, 11, 15, 16, 23, 24, 31, 32, 52, 53, 63, 64, 127}) {
     around(std::ldexp(1.0, k));
     around(std::ldexp(1.0, k) - 0.5);
     around(std::ldexp(1.0, k) - 1);
   }
-  // f16, e4m3, e5m2, bf16, f32: the largest, where it rounds to infinity, the smallest and half of it.
+  // f16, e4m3, e5m2, bf16, f32: the largest, where it rounds to infinity, the smallest and half of
+  // it.
   for (double v : {65504.0, 65520.0, 448.0, 464.0, 480.0, 57344.0, 61440.0, 3.3895313892515355e38,
                    3.3961775292304957e38, 3.4028234663852886e38, 3.4028235677973366e38})
     around(v);
@@ -117,13 +169,15 @@ Values conversion_edges(FloatFormat f) {
 }
 
 Values count_edges() {
-  return {0, 1, 31, 32, 33, 7, 8, 15, 16, 63, 64, 65, 0xffffffff, 0x80000000, 255, 256, 257, 2, 5, 17, 24,
-          30, 47, 62, 127, 128, 0x10001, 0x7fffffff, 0xfffffffb, 0xffffffe0, 0x120, 0xff08};
+  return {0,   1,   31,      32,         33,         7,          8,     15,
+          16,  63,  64,      65,         0xffffffff, 0x80000000, 255,   256,
+          257, 2,   5,       17,         24,         30,         47,    62,
+          127, 128, 0x10001, 0x7fffffff, 0xfffffffb, 0xffffffe0, 0x120, 0xff08};
 }
 
 Values selector_edges() {
-  return {0, 0x3210, 0x7654, 0x0123, 0xfedc, 0x8888, 1, 2, 3, 0xba98, 0x5410, 0x7632, 0xffff, 0x4567,
-          0xffff3210, 0x80000001, 0x9c35, 0xffffffff};
+  return {0,      0x3210, 0x7654, 0x0123, 0xfedc, 0x8888,     1,          2,      3,
+          0xba98, 0x5410, 0x7632, 0xffff, 0x4567, 0xffff3210, 0x80000001, 0x9c35, 0xffffffff};
 }
 
 Values angle_edges() {
@@ -139,7 +193,8 @@ Values angle_edges() {
 
 Values packed_edges(FloatFormat f) {
   Values one = float_edges(f), out;
-  for (size_t i = 0; i < one.size(); ++i) out.push_back(one[i] | one[(i * 7 + 3) % one.size()] << 16);
+  for (size_t i = 0; i < one.size(); ++i)
+    out.push_back(one[i] | one[(i * 7 + 3) % one.size()] << 16);
   return out;
 }
 
@@ -183,7 +238,8 @@ uint64_t any_float(Random& random, FloatFormat f) {
       unsigned low = f.mantissa_bits - keep;
       uint64_t tie = uint64_t{1} << (low - 1);
       fraction = fraction >> low << low | (tie + random.below(3) - 1);
-      return sign | (f.power(static_cast<int>(random.below(48)) - 28) + (fraction & (f.hidden() - 1)));
+      return sign |
+             (f.power(static_cast<int>(random.below(48)) - 28) + (fraction & (f.hidden() - 1)));
     }
     case 3:  // few bits: sums and products are exact or ties
       return sign | f.power(static_cast<int>(random.below(24)) - 12) |
@@ -202,7 +258,8 @@ uint64_t any_converted(Random& random, FloatFormat f) {
   int exponent = static_cast<int>(random.below(70)) - 30;
   unsigned low = f.mantissa_bits - keep;
   uint64_t tie = uint64_t{1} << (low - 1);
-  uint64_t fraction = (random.next() & (f.hidden() - 1)) >> low << low | (tie + random.below(3) - 1);
+  uint64_t fraction =
+      (random.next() & (f.hidden() - 1)) >> low << low | (tie + random.below(3) - 1);
   return (random.below(2) ? f.sign() : 0) | f.power(exponent) | fraction;
 }
 
@@ -231,18 +288,24 @@ const std::map<std::string, ValueClass>& classes() {
       {"carry", {4, {0, 1}, [](Random& r) { return r.below(2); }}},
       {"f16", {2, float_edges(half), [](Random& r) { return any_float(r, half); }}},
       {"bf16", {2, float_edges(brain), [](Random& r) { return any_float(r, brain); }}},
-      {"f16x2", {4, packed_edges(half), [](Random& r) {
-                   uint64_t low = any_float(r, half);
-                   return low | any_float(r, half) << 16;
-                 }}},
-      {"bf16x2", {4, packed_edges(brain), [](Random& r) {
-                    uint64_t low = any_float(r, brain);
-                    return low | any_float(r, brain) << 16;
-                  }}},
+      {"f16x2",
+       {4, packed_edges(half),
+        [](Random& r) {
+          uint64_t low = any_float(r, half);
+          return low | any_float(r, half) << 16;
+        }}},
+      {"bf16x2",
+       {4, packed_edges(brain),
+        [](Random& r) {
+          uint64_t low = any_float(r, brain);
+          return low | any_float(r, brain) << 16;
+        }}},
       {"f32", {4, float_edges(single), [](Random& r) { return any_float(r, single); }}},
       {"f64", {8, float_edges(twice), [](Random& r) { return any_float(r, twice); }}},
-      {"f32cvt", {4, conversion_edges<float>(single), [](Random& r) { return any_converted(r, single); }}},
-      {"f64cvt", {8, conversion_edges<double>(twice), [](Random& r) { return any_converted(r, twice); }}},
+      {"f32cvt",
+       {4, conversion_edges<float>(single), [](Random& r) { return any_converted(r, single); }}},
+      {"f64cvt",
+       {8, conversion_edges<double>(twice), [](Random& r) { return any_converted(r, twice); }}},
       {"angle", {4, angle_edges(), any_angle}},
       {"e4m3x2", {2, byte_pairs(), [](Random& r) { return r.next(); }}},
       {"e5m2x2", {2, byte_pairs(), [](Random& r) { return r.next(); }}},
@@ -265,8 +328,8 @@ size_t crossed_edges(const std::vector<const ValueClass*>& columns, size_t tuple
   }
 }
 
-void random_tuple(Random& random, const Kernel& kernel, const std::vector<const ValueClass*>& columns,
-                  Values& tuple) {
+void random_tuple(Random& random, const Kernel& kernel,
+                  const std::vector<const ValueClass*>& columns, Values& tuple) {
   for (size_t c = 0; c < columns.size(); ++c) {
     const Values& edges = columns[c]->edges;
     bool related = c > 0 && kernel.columns[c].value_class == kernel.columns[0].value_class &&
@@ -301,7 +364,8 @@ Result<std::vector<uint8_t>> make_input(const Kernel& kernel) {
   for (const Column& column : kernel.columns) {
     auto found = classes().find(column.value_class);
     if (found == classes().end())
-      return Error{Code::invalid_value, fmt::format("class {} is not known", column.value_class), ""};
+      return Error{Code::invalid_value, fmt::format("class {} is not known", column.value_class),
+                   ""};
     columns.push_back(&found->second);
   }
   size_t n = kernel.tuples, count = columns.size();
@@ -330,7 +394,8 @@ Result<std::vector<uint8_t>> make_input(const Kernel& kernel) {
   return input;
 }
 
-uint64_t input_value(const Kernel& kernel, const std::vector<uint8_t>& input, size_t column, size_t tuple) {
+uint64_t input_value(const Kernel& kernel, const std::vector<uint8_t>& input, size_t column,
+                     size_t tuple) {
   unsigned bytes = class_bytes(kernel.columns[column].value_class);
   uint64_t value = 0;
   std::memcpy(&value, &input[column * kernel.tuples * 8 + tuple * bytes], bytes);

@@ -1,6 +1,6 @@
-// Operand values of the golden tests: edge values of each class crossed, then values made by a fixed
-// generator. A function of the classes and the number of tuples alone, the same on every machine and
-// for ever: goldens hold outputs only (and a hash that notices when this changes).
+// Operand values of the golden tests: edge values of each class crossed, then values made by a
+// fixed generator. A function of the classes and the number of tuples alone, the same on every
+// machine and for ever: goldens hold outputs only (and a hash that notices when this changes).
 #pragma once
 #include <cstdint>
 #include <string>
@@ -15,7 +15,8 @@ namespace limen::golden {
 Result<std::vector<uint8_t>> make_input(const Kernel& kernel);
 
 /// The value of a column in a tuple.
-uint64_t input_value(const Kernel& kernel, const std::vector<uint8_t>& input, size_t column, size_t tuple);
+uint64_t input_value(const Kernel& kernel, const std::vector<uint8_t>& input, size_t column,
+                     size_t tuple);
 
 /// Bytes of an element of that class.
 unsigned class_bytes(const std::string& value_class);

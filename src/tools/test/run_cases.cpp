@@ -12,8 +12,13 @@ namespace {
 
 class Runner {
  public:
-  Runner(Driver& driver, const Family& family, const Kernel& kernel, const std::vector<uint8_t>& input)
-      : driver_(driver), family_(family), kernel_(kernel), input_(input), outcomes_(kernel.cases.size()) {}
+  Runner(Driver& driver, const Family& family, const Kernel& kernel,
+         const std::vector<uint8_t>& input)
+      : driver_(driver),
+        family_(family),
+        kernel_(kernel),
+        input_(input),
+        outcomes_(kernel.cases.size()) {}
 
   std::vector<Outcome> run() {
     std::vector<size_t> all(kernel_.cases.size());
@@ -52,7 +57,8 @@ class Runner {
   void keep(size_t member, const std::vector<uint8_t>& output) {
     const Case& item = kernel_.cases[member];
     auto begin = output.begin() + static_cast<long>(item.offset);
-    outcomes_[member].output.assign(begin, begin + static_cast<long>(item.bytes_a_tuple() * kernel_.tuples));
+    outcomes_[member].output.assign(
+        begin, begin + static_cast<long>(item.bytes_a_tuple() * kernel_.tuples));
   }
 
   /// Index among the members; lines.size() if the message names no line of a case.
