@@ -14,8 +14,9 @@ CLASSES = ["lane", "memory", "atomic", "warp", "barrier", "branch", "texture", "
 STATES = ["full", "later"]
 FORM_KEYS = {"ptx", "since", "target", "state", "bound"}
 ROW_KEYS = {"name", "source", "class", "state", "traps", "forms"}
-# `2 ulp`, `rel 2^-22.5`, `abs 2^-20.5`; see docs/how/record_goldens.md.
-BOUND = re.compile(r"|\d+ ulp|(?:rel|abs) 2\^-\d+(?:\.\d+)?")
+# `2 ulp`, `rel 2^-22.9`, `abs 2^-20.5 to 2pi, 2^-14.7 to 100pi`; see docs/how/record_goldens.md.
+POWER = r"2\^-\d+(?:\.\d+)?"
+BOUND = re.compile(rf"|\d+ ulp|(?:rel|abs) {POWER}(?: to \d+pi(?:, {POWER} to \d+pi)*)?")
 OPERAND_KINDS = ["value", "address", "label", "imm", "pack", "move", "address_value", "pointer",
                  "callee", "targets", "any"]
 
