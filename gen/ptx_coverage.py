@@ -2,11 +2,17 @@
 
 Usage: ptx_coverage.py [--check] <spec/ptx> <page>. With --check the page must be what would be
 written; the message says how to renew it.
+       ptx_coverage.py --results <json>... <spec/ptx> <page> first writes goldens.tsv beside the page
+from what `limen-test replay --summary` wrote: how each form compares with the recorded device.
 """
+import json
 import sys
 from pathlib import Path
 
+import golden_cases
 import ptx_model
+
+COLUMNS = "family form kind bound cases ulp wrong refused unrecorded message".split()
 
 OPENING = """# PTX coverage
 
@@ -24,7 +30,64 @@ def lowest(forms):
     return f"{since // 10}.{since % 10}", name
 
 
-def page(model):
+def add_row(forms, key, row):
+    """One case of a replay into the sums of its form."""
+    entry = forms.setdefault(key, dict.fromkeys(COLUMNS, 0) | {
+        "family": key[0], "form": key[1], "kind": "exact", "bound": "", "message": ""})
+    if row["kind"] == "unrecorded":
+        entry["unrecorded"] += 1
+        return
+    entry["cases"] += 1
+    if row["kind"] == "bounded":
+        entry["kind"], entry["bound"] = "bounded", row["bound"]
+        entry["ulp"] = max(entry["ulp"], float(row.get("ulp", 0)))
+    if "message" in row:
+        entry["refused"] += 1
+        entry["message"] = entry["message"] or row["message"].split(": ", 2)[-1].replace("\t", " ")
+    elif row["failures"]:
+        entry["wrong"] += 1
+
+
+def write_results(model, paths, target):
+    """Sums of the rows of a replay by form, as a table with tabs."""
+    rows = [row for path in paths for row in json.loads(Path(path).read_text())]
+    forms = {}
+    for family in sorted({row["family"] for row in rows}):
+        form_of = {case.name: case.form for case in golden_cases.all_cases(model, family)}
+        for row in rows:
+            if row["family"] == family:
+                add_row(forms, (family, form_of.get(row["name"], "")), row)
+    lines = ["\t".join(COLUMNS)]
+    for entry in forms.values():
+        entry["ulp"] = f"{entry['ulp']:g}"
+        lines.append("\t".join(str(entry[c]) for c in COLUMNS))
+    target.write_text("\n".join(lines) + "\n")
+
+
+def golden_section(path):
+    """The tables of forms that were compared with a recorded device."""
+    if not path.exists():
+        return ""
+    head, *lines = path.read_text().splitlines()
+    entries = [dict(zip(head.split("\t"), line.split("\t"))) for line in lines]
+    out = ["\n## Compared with the hardware\n\nOutputs of every case (types, modifiers, operand values) "
+           "against goldens of an H200, `docs/how/record_goldens.md`. *exact*: the same bits in each. "
+           "*bounded*: within the manual's bound; in brackets the largest distance to the H200 in ulp. "
+           "*unsupported*: refused, with the message.\n\n| form | cases | exact | bounded | unsupported "
+           "| wrong |\n|---|---|---|---|---|---|\n"]
+    for e in entries:
+        ran = int(e["cases"]) - int(e["refused"])
+        bounded = e["kind"] == "bounded"
+        right = str(ran - int(e["wrong"])) if ran else ""
+        refused = f"{e['refused']}: {e['message']}" if int(e["refused"]) else ""
+        bound = f"{right} ({e['bound']}; {e['ulp']} ulp)" if bounded and ran else ""
+        text = e["form"].replace("|", "\\|")
+        out.append(f"| `{text}` | {e['cases']} | {'' if bounded else right} | {bound} "
+                   f"| {refused} | {e['wrong'] if int(e['wrong']) else ''} |\n")
+    return "".join(out)
+
+
+def page(model, results):
     families = {}
     for row in model.rows:
         families.setdefault(row.family, []).append(row)
@@ -39,15 +102,20 @@ def page(model):
             since, target = lowest(row.forms)
             out.append(f"| {row.name} | {row.cls} | {' and '.join(states)} | {len(row.forms)} | {since} "
                        f"| {target} | {row.source.replace('PTX ISA 9.0 ', '')} |\n")
+    out.append(golden_section(results))
     out.append("\n## Special registers\n\n" + ", ".join(f"`%{n}`" for n in model.registers) + "\n")
     return "".join(out)
 
 
 def main(arguments):
     check = arguments[:1] == ["--check"]
-    spec, path = arguments[check:]
-    text = page(ptx_model.load(spec))
+    spec, path = arguments[-2:]
+    model = ptx_model.load(spec)
     path = Path(path)
+    results = path.parent / "goldens.tsv"
+    if arguments[:1] == ["--results"]:
+        write_results(model, arguments[1:-2], results)
+    text = page(model, results)
     if not check:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)

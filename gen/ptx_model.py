@@ -12,8 +12,11 @@ from pathlib import Path
 
 CLASSES = ["lane", "memory", "atomic", "warp", "barrier", "branch", "texture", "matrix"]
 STATES = ["full", "later"]
-FORM_KEYS = {"ptx", "since", "target", "state"}
+FORM_KEYS = {"ptx", "since", "target", "state", "bound"}
 ROW_KEYS = {"name", "source", "class", "state", "traps", "forms"}
+# `2 ulp`, `rel 2^-22.9`, `abs 2^-20.5 to 2pi, 2^-14.7 to 100pi`; see docs/how/record_goldens.md.
+POWER = r"2\^-\d+(?:\.\d+)?"
+BOUND = re.compile(rf"|\d+ ulp|(?:rel|abs) {POWER}(?: to \d+pi(?:, {POWER} to \d+pi)*)?")
 OPERAND_KINDS = ["value", "address", "label", "imm", "pack", "move", "address_value", "pointer",
                  "callee", "targets", "any"]
 
@@ -62,6 +65,7 @@ class Form:
     suffix: str
     state: str
     rest: bool              # `...`: any operands
+    bound: str = ""         # the manual's error bound; empty: the result is exact
     index: int = 0
     sets: dict = field(default_factory=dict)
 
@@ -272,8 +276,11 @@ def parse_form(row, data, sets, types, where):
     state = data.get("state", row.state)
     if state not in STATES:
         raise SpecError(f"{where}: state {state!r}")
+    bound = data.get("bound", "")
+    if not BOUND.fullmatch(bound):
+        raise SpecError(f"{where}: bound {bound!r}")
     return Form(row, data["ptx"], slots, operands, version_number(data.get("since", "1.0")), target,
-                suffix, state, rest)
+                suffix, state, rest, bound)
 
 
 def load_rows(folder, types):
