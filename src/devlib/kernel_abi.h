@@ -85,7 +85,9 @@ struct Runtime {
   void* reserved[15];
 };
 
-enum class RoundedOp : uint32_t { add, mul, fma, div, rcp, sqrt, from_s64, from_u64, from_f64 };
+enum class RoundedOp : uint32_t {
+  add, mul, fma, div, rcp, sqrt, from_s64, from_u64, from_f64, sub
+};
 
 /// Constant for one launch.
 struct LaunchContext {

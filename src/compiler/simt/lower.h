@@ -174,7 +174,9 @@ class Lowering {
   Value* divide(const Inst& inst, Value* a, Value* b, bool is_signed, bool remainder);
   void lower_setp(const Inst& inst);
   Value* compare(const Inst& inst, ptx::Type t, Value* a, Value* b);
+  Value* combined(const Inst& inst, Value* p, Value* third);
   void lower_video(const Inst& inst);
+  Value* find_nth_set(Value* mask, Value* base, Value* offset);
   Value* permute_bytes(Value* a, Value* b, Value* sel, const Inst& inst);
 
   // -- float (lower_float.cpp, lower_math.cpp)
@@ -195,8 +197,13 @@ class Lowering {
   Value* lg2(Value* x);
   Value* sin_cos(Value* x, bool is_cos);
   Value* tanh(Value* x);
+  Value* upper_half_f64(const Inst& inst, Value* x);
+  Value* rsqrt_f64(Value* x);
+  Value* divide_approx(Value* x, Value* y);
+  Value* add_to_odd(Value* a, Value* b);
   Value* intrinsic(unsigned id, std::vector<Value*> args);
   Value* half_to_float(Value* v, bool bf16);
+  Value* half_operand(const Inst& inst, Value* v, bool bf16);
   Value* float_to_half(Value* v, bool bf16);
   Value* real(Value* v, double c);  ///< constant of v's type
   Value* canonical_nan(Value* v);   ///< f32 (or its bits): every NaN becomes 0x7fffffff

@@ -289,37 +289,40 @@ Value* Lowering::compare(const Inst& inst, PType t, Value* a, Value* b) {
   return b_.CreateICmpEQ(a, b);
 }
 
+/// A comparison combined with a third operand, .and .or .xor.
+Value* Lowering::combined(const Inst& inst, Value* p, Value* third) {
+  if (inst.has(Tok::and_)) return b_.CreateAnd(p, third);
+  if (inst.has(Tok::or_)) return b_.CreateOr(p, third);
+  return b_.CreateXor(p, third);
+}
+
 void Lowering::lower_setp(const Inst& inst) {
   const PType t = inst.op == Op::set ? inst.type(1) : inst.type();
   if (t == PType::f16x2 || t == PType::bf16x2) return lower_half(inst);
   Val a = read(inst.ops[1], t), b = read(inst.ops[2], t);
   const bool half = t == PType::f16 || t == PType::bf16;
   std::vector<Val> args{a, b};
-  const bool combined = inst.ops.size() > 3;
-  if (combined) args.push_back(read(inst.ops[3], PType::pred));
+  const bool three = inst.ops.size() > 3;
+  if (three) args.push_back(read(inst.ops[3], PType::pred));
   const Shape shape = transfer_of(inst);
   Value* p = nullptr;
   Value* third = nullptr;
   bool uniform = true;
   for (const Val& v : args) uniform &= v.uniform();
-  if (!uniform && shape.uniform() && !combined) {
+  if (!uniform && shape.uniform() && !three) {
     // Planned uniform although the operands are not: base and bound settle it (compare_is_uniform).
     p = compare(inst, t, a.base, b.base);
     uniform = true;
   } else {
     Value* x = uniform ? a.base : vec(a);
     Value* y = uniform ? b.base : vec(b);
-    if (combined) third = uniform ? args[2].base : vec(args[2]);
-    if (half) x = half_to_float(x, t == PType::bf16), y = half_to_float(y, t == PType::bf16);
-    if (ptx::is_float(t) && inst.has(Tok::ftz)) x = flush(inst, x), y = flush(inst, y);
+    if (three) third = uniform ? args[2].base : vec(args[2]);
+    if (half)
+      x = half_operand(inst, x, t == PType::bf16), y = half_operand(inst, y, t == PType::bf16);
+    if (!half && ptx::is_float(t) && inst.has(Tok::ftz)) x = flush(inst, x), y = flush(inst, y);
     p = compare(inst, t == PType::f16 || t == PType::bf16 ? PType::f32 : t, x, y);
   }
-  auto merge = [&](Value* v) -> Value* {
-    if (!combined) return v;
-    if (inst.has(Tok::and_)) return b_.CreateAnd(v, third);
-    if (inst.has(Tok::or_)) return b_.CreateOr(v, third);
-    return b_.CreateXor(v, third);
-  };
+  auto merge = [&](Value* v) { return third ? combined(inst, v, third) : v; };
   auto wrap = [&](Value* v) { return uniform ? Val::scalar(v) : Val::vector(v); };
   if (inst.op == Op::set) {
     PType d = inst.type();
@@ -375,9 +378,11 @@ void Lowering::lower_carry(const Inst& inst) {
       next = 3;
     }
     Value* in = with_in ? b_.CreateZExt(v[next], wide) : Constant::getNullValue(wide);
-    Value* sum =
-        subtract ? b_.CreateSub(b_.CreateSub(b_.CreateZExt(a, wide), b_.CreateZExt(b, wide)), in)
-                 : b_.CreateAdd(b_.CreateAdd(b_.CreateZExt(a, wide), b_.CreateZExt(b, wide)), in);
+    // A subtraction adds the complement: its carry is set when nothing was borrowed, as on the
+    // device, where sub.cc may feed addc.
+    if (subtract) b = b_.CreateNot(b);
+    if (subtract && !with_in) in = ConstantInt::get(wide, 1);
+    Value* sum = b_.CreateAdd(b_.CreateAdd(b_.CreateZExt(a, wide), b_.CreateZExt(b, wide)), in);
     carry_out = b_.CreateICmpNE(b_.CreateLShr(sum, n), Constant::getNullValue(wide));
     return b_.CreateTrunc(sum, ty);
   });
@@ -514,6 +519,33 @@ void Lowering::lower_video(const Inst& inst) {
   write(inst.ops[0], r, PType::u32);
 }
 
+/// fns: the position of the |offset|-th set bit from `base` on, upwards or (negative offset)
+/// downwards; offset 0: `base` itself if its bit is set; all ones if there is none.
+Value* Lowering::find_nth_set(Value* mask, Value* base, Value* offset) {
+  llvm::Type* t = mask->getType();
+  auto k = [&](uint64_t c) { return ConstantInt::get(t, c); };
+  Value* down = b_.CreateICmpSLT(offset, k(0));
+  Value* outside = b_.CreateICmpUGT(base, k(31));
+  Value* start = b_.CreateAnd(base, k(31));
+  // Downwards is upwards in the reversed word.
+  Value* word = b_.CreateSelect(down, b_.CreateUnaryIntrinsic(Intrinsic::bitreverse, mask), mask);
+  Value* from = b_.CreateSelect(down, b_.CreateSub(k(31), start), start);
+  Value* left = b_.CreateAnd(word, b_.CreateShl(k(0xffffffff), from));
+  Value* only = b_.CreateAnd(word, b_.CreateShl(k(1), from));
+  left = b_.CreateSelect(b_.CreateICmpEQ(offset, k(0)), only, left);
+  Value* count = b_.CreateSelect(down, b_.CreateNeg(offset), offset);
+  for (uint64_t i = 1; i < 32; ++i) {
+    Value* drop = b_.CreateICmpUGT(count, k(i));
+    left = b_.CreateSelect(drop, b_.CreateAnd(left, b_.CreateSub(left, k(1))), left);
+  }
+  Value* at = b_.CreateBinaryIntrinsic(Intrinsic::cttz, left, b_.getFalse());
+  at = b_.CreateSelect(down, b_.CreateSub(k(31), at), at);
+  Value* none = b_.CreateOr(b_.CreateOr(outside, b_.CreateICmpEQ(left, k(0))),
+                            b_.CreateICmpUGT(count, k(32)));
+  at = b_.CreateSelect(none, k(0xffffffff), at);
+  return b_.CreateSelect(b_.CreateICmpEQ(offset, k(0x80000000)), k(0), at);  // measured, H200
+}
+
 bool Lowering::lower_integer(const Inst& inst) {
   const PType t = inst.type_count ? inst.type() : PType::b32;
   if (inst.op == Op::setp || inst.op == Op::set) return lower_setp(inst), true;
@@ -533,7 +565,7 @@ bool Lowering::lower_integer(const Inst& inst) {
   }
   if (t == PType::f32 || t == PType::f64 || t == PType::f16 || t == PType::bf16 ||
       t == PType::f16x2 || t == PType::bf16x2 || t == PType::f32x2) {
-    if (inst.op != Op::selp) return false;
+    if (inst.op != Op::selp && inst.op != Op::slct) return false;
   }
   switch (inst.op) {
     case Op::add:
@@ -563,7 +595,7 @@ bool Lowering::lower_integer(const Inst& inst) {
     write(inst.ops[0], map(args, f), out);
     return true;
   };
-  const bool sg = ptx::is_signed(t);
+  const bool sg = ptx::is_signed(t) || t == PType::s16x2;
   auto zero = [](Value* like) { return Constant::getNullValue(like->getType()); };
   auto con = [](Value* like, uint64_t v) { return ConstantInt::get(like->getType(), v); };
   auto fit_bits = [&](Value* v, unsigned to) -> Value* {
@@ -697,8 +729,7 @@ bool Lowering::lower_integer(const Inst& inst) {
       auto* lut = dyn_cast<ConstantInt>(read(inst.ops[4], PType::u32).base);
       if (!lut) return fail(inst, "lop3 needs a constant table"), true;
       const uint64_t table = lut->getZExtValue();
-      if (inst.has(Tok::and_) || inst.has(Tok::or_)) return false;
-      return emit(read_all({t, t, t}), t, [&](auto& v) -> Value* {
+      auto combine = [&](const std::vector<Value*>& v) {
         Value* out = zero(v[0]);
         for (unsigned i = 0; i < 8; ++i) {
           if (!(table >> i & 1)) continue;
@@ -708,8 +739,27 @@ bool Lowering::lower_integer(const Inst& inst) {
           out = b_.CreateOr(out, term);
         }
         return out;
-      });
+      };
+      if (inst.has(Tok::and_) || inst.has(Tok::or_)) {
+        // d|p: p is (d != 0) combined with a predicate.
+        std::vector<Val> args = read_all({t, t, t});
+        args.push_back(read(inst.ops[5], PType::pred));
+        Val p = map(args, [&](const std::vector<Value*>& v) -> Value* {
+          Value* some = b_.CreateICmpNE(combine(v), zero(v[0]));
+          return inst.has(Tok::and_) ? b_.CreateAnd(some, v[3]) : b_.CreateOr(some, v[3]);
+        });
+        args.pop_back();
+        Val d = map(args, combine);
+        if (p.uniform() != d.uniform()) d = Val::vector(vec(d)), p = Val::vector(vec(p));
+        write(inst.ops[0].elems[0], d, t);
+        write(inst.ops[0].elems[1], p, PType::pred);
+        return true;
+      }
+      return emit(read_all({t, t, t}), t, combine);
     }
+    case Op::fns:
+      return emit(read_all({PType::b32, PType::b32, PType::s32}), PType::b32,
+                  [&](auto& v) { return find_nth_set(v[0], v[1], v[2]); });
     case Op::shl:
     case Op::shr:
       return emit(read_all({t, PType::u32}), t, [&](auto& v) -> Value* {
@@ -771,8 +821,9 @@ bool Lowering::lower_integer(const Inst& inst) {
     case Op::bfe:
       return emit(read_all({t, PType::u32, PType::u32}), t, [&](auto& v) -> Value* {
         const unsigned n = v[0]->getType()->getScalarSizeInBits();
-        Value* pos = b_.CreateAnd(v[1], con(v[1], 255));
-        Value* len = b_.CreateAnd(v[2], con(v[2], 255));
+        // Eight bits of each count for 32-bit values, all of them for 64-bit ones.
+        Value* pos = n == 32 ? b_.CreateAnd(v[1], con(v[1], 255)) : v[1];
+        Value* len = n == 32 ? b_.CreateAnd(v[2], con(v[2], 255)) : v[2];
         llvm::Type* w = int_type(128 > n * 2 ? n * 2 : 128);
         if (v[0]->getType()->isVectorTy()) w = vec_type(w);
         Value* cap = con(pos, n);
@@ -809,10 +860,11 @@ bool Lowering::lower_integer(const Inst& inst) {
         const unsigned n = v[0]->getType()->getScalarSizeInBits();
         llvm::Type* w = int_type(n * 2);
         if (v[0]->getType()->isVectorTy()) w = vec_type(w);
-        Value* p = b_.CreateBinaryIntrinsic(Intrinsic::umin, b_.CreateAnd(v[2], con(v[2], 255)),
-                                            con(v[2], n));
-        Value* l = b_.CreateBinaryIntrinsic(Intrinsic::umin, b_.CreateAnd(v[3], con(v[3], 255)),
-                                            con(v[3], n));
+        auto count = [&](Value* x) {
+          if (n == 32) x = b_.CreateAnd(x, con(x, 255));
+          return b_.CreateBinaryIntrinsic(Intrinsic::umin, x, con(x, n));
+        };
+        Value *p = count(v[2]), *l = count(v[3]);
         Value* pw = b_.CreateZExtOrTrunc(p, w);
         Value* ones = b_.CreateSub(b_.CreateShl(ConstantInt::get(w, 1), b_.CreateZExtOrTrunc(l, w)),
                                    ConstantInt::get(w, 1));

@@ -545,6 +545,10 @@ Shape transfer(const Instruction& inst, const std::vector<Shape>& regs, const La
   }
   if (e.any_undef()) return Shape{};
   switch (inst.op) {
+    case Op::addc:
+    case Op::subc:
+    case Op::madc:
+      return Shape::make_varying();  // the carry is, see Planner
     case Op::mov:
       if (inst.ops[0].kind == Operand::Kind::vector || inst.ops[1].kind == Operand::Kind::vector)
         return e.uniform_if_all(1);
