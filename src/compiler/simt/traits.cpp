@@ -116,6 +116,8 @@ class SpinFinder {
           case Op::match:
           case Op::redux:
           case Op::mbarrier:
+          case Op::wmma:
+          case Op::ldmatrix:
             return;
           default:
             break;
@@ -193,6 +195,8 @@ void read_float_traits(const Instruction& inst, Traits& t) {
     case Op::sin:
     case Op::cos:
     case Op::tanh:
+    case Op::mma:
+    case Op::wmma:
       break;
     default:
       return;
@@ -223,6 +227,11 @@ Traits traits_of(const ptx::Function& function) {
         case Op::redux:
         case Op::activemask:
         case Op::elect:
+        case Op::mma:
+        case Op::wmma:
+        case Op::ldmatrix:
+        case Op::stmatrix:
+        case Op::movmatrix:
           t.warp_ops = true;
           break;
         case Op::bar:

@@ -78,6 +78,9 @@ class Generator:
         text = self.register(type_name, operand, number)
         if operand.vector and (count := self.vector(words)) > 1:
             text = "{" + ", ".join(self.register(type_name, operand, i) for i in range(count)) + "}"
+        if operand.count:
+            text = "{" + ", ".join(self.register(type_name, operand, i)
+                                   for i in range(operand.count)) + "}"
         if operand.pair == 2:
             text += "|%p8"
         return text
