@@ -247,6 +247,22 @@ struct Rng {
   int below(int n) { return int(next() % uint32_t(n)); }
 };
 
+// The value in the type's format, cut where it does not fit; subnormals included.
+inline uint64_t encode(Type t, double v) {
+  uint64_t u;
+  memcpy(&u, &v, 8);
+  if (t == Type::f64) return u;
+  const int mantissa = t == Type::f16 ? 10 : t == Type::bf16 ? 7 : t == Type::e4m3 ? 3 : t == Type::e5m2 ? 2 : 23;
+  const int exponent = t == Type::f16 || t == Type::e5m2 ? 5 : t == Type::e4m3 ? 4 : 8;
+  const int bias = (1 << (exponent - 1)) - 1;
+  const int e = int(u >> 52 & 2047) - 1023 + bias, top = (1 << exponent) - 1 - (t != Type::e4m3);
+  const uint64_t sign = u >> 63 << (mantissa + exponent);
+  if (e > top) return sign | uint64_t(top) << mantissa | ((1ull << mantissa) - 1 - (t == Type::e4m3));
+  const uint64_t m = (u >> (52 - mantissa) & ((1ull << mantissa) - 1)) | (1ull << mantissa);
+  if (e <= 0) return sign | (e < -mantissa ? 0 : m >> (1 - e));
+  return sign | uint64_t(e) << mantissa | (m & ((1ull << mantissa) - 1));
+}
+
 // A valid metadata word: in each chunk two different places, in order.
 inline uint32_t metadata(Rng& rng, Type a) {
   const uint32_t two[] = {0x4, 0x8, 0xc, 0x9, 0xd, 0xe}, one[] = {0x4, 0xe};

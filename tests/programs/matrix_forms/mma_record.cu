@@ -13,21 +13,6 @@ static double magnitude(Rng& rng, int low, int high) {
   return (1.0 + rng.next() / 4294967296.0) * __builtin_ldexp(1, low + rng.below(high - low + 1));
 }
 
-static uint64_t encode(Type t, double v) {
-  uint64_t u;
-  memcpy(&u, &v, 8);
-  if (t == Type::f64) return u;
-  const int mantissa = t == Type::f16 ? 10 : t == Type::bf16 ? 7 : t == Type::e4m3 ? 3 : t == Type::e5m2 ? 2 : 23;
-  const int exponent = t == Type::f16 || t == Type::e5m2 ? 5 : t == Type::e4m3 ? 4 : 8;
-  const int bias = (1 << (exponent - 1)) - 1;
-  const int e = int(u >> 52 & 2047) - 1023 + bias, top = (1 << exponent) - 1 - (t != Type::e4m3);
-  const uint64_t sign = u >> 63 << (mantissa + exponent);
-  if (e > top) return sign | uint64_t(top) << mantissa | ((1ull << mantissa) - 1 - (t == Type::e4m3));
-  const uint64_t m = (u >> (52 - mantissa) & ((1ull << mantissa) - 1)) | (1ull << mantissa);
-  if (e <= 0) return sign | (e < -mantissa ? 0 : m >> (1 - e));
-  return sign | uint64_t(e) << mantissa | (m & ((1ull << mantissa) - 1));
-}
-
 static uint64_t special(Rng& rng, Type t) {
   const int w = bits_of(t);
   if (t == Type::e4m3) {
