@@ -48,7 +48,7 @@ class Operand:
     double: bool = False    # twice the width of the type (mul.wide)
     vector: bool = False    # .v2/.v4/.v8 make it a vector
     sink: bool = False      # `_` may stand there
-    count: int = 0          # `:x4`: a vector of exactly so many, whatever the modifiers
+    count: int = 0          # `:x4`: a vector of exactly so many; imm: a value below it
     present_slot: int = -1  # `:if=name`: there exactly when that modifier is, by index of the slot
 
 

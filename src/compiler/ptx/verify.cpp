@@ -267,6 +267,8 @@ std::string Verifier::check_operand(const Instruction& i, const OperandRule& rul
       return check_value(i, rule, o);
     case Kind::address: return check_address(i, o);
     case Kind::imm:
+      if (rule.count && o.kind == Operand::Kind::imm && (o.bits < 0 || o.bits >= rule.count))
+        return fmt::format("operand '{}' must be below {}, found {}", rule.name, rule.count, o.bits);
       if (o.kind == Operand::Kind::imm && !o.imm_is_float) return {};
       return fmt::format("operand '{}' must be an integer constant", rule.name);
     case Kind::pack: return check_pack(i, rule, o);

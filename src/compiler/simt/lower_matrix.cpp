@@ -68,8 +68,7 @@ void Lowering::load_fragment(Value* words, const Operand& o, PType t) {
   llvm::Type* word = wide ? b_.getInt64Ty() : b_.getInt32Ty();
   Value* lane = scalar_mode() ? b_.CreateAnd(thread_linear_base(), 31) : nullptr;
   for (size_t i = 0; i < all.size(); ++i) {
-    Value* from =
-        b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), words, i * 32 * word_bytes(t));
+    Value* from = b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), words, i * 32 * word_bytes(t));
     const PType as = wide ? PType::b64 : PType::b32;
     if (scalar_mode())
       write(all[i], Val::scalar(load_lane(from, word, lane)), as);

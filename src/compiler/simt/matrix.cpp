@@ -18,11 +18,11 @@ struct ShapeRow {
   uint32_t m, n, k;
 };
 constexpr ShapeRow shapes[] = {
-    {Tok::m8n8k4, 8, 8, 4},        {Tok::m8n8k16, 8, 8, 16},      {Tok::m8n8k32, 8, 8, 32},
-    {Tok::m8n8k128, 8, 8, 128},    {Tok::m16n8k4, 16, 8, 4},      {Tok::m16n8k8, 16, 8, 8},
-    {Tok::m16n8k16, 16, 8, 16},    {Tok::m16n8k32, 16, 8, 32},    {Tok::m16n8k64, 16, 8, 64},
-    {Tok::m16n8k128, 16, 8, 128},  {Tok::m16n8k256, 16, 8, 256},  {Tok::m16n16k8, 16, 16, 8},
-    {Tok::m16n16k16, 16, 16, 16},  {Tok::m8n32k16, 8, 32, 16},    {Tok::m32n8k16, 32, 8, 16},
+    {Tok::m8n8k4, 8, 8, 4},       {Tok::m8n8k16, 8, 8, 16},     {Tok::m8n8k32, 8, 8, 32},
+    {Tok::m8n8k128, 8, 8, 128},   {Tok::m16n8k4, 16, 8, 4},     {Tok::m16n8k8, 16, 8, 8},
+    {Tok::m16n8k16, 16, 8, 16},   {Tok::m16n8k32, 16, 8, 32},   {Tok::m16n8k64, 16, 8, 64},
+    {Tok::m16n8k128, 16, 8, 128}, {Tok::m16n8k256, 16, 8, 256}, {Tok::m16n16k8, 16, 16, 8},
+    {Tok::m16n16k16, 16, 16, 16}, {Tok::m8n32k16, 8, 32, 16},   {Tok::m32n8k16, 32, 8, 16},
 };
 
 const ShapeRow* shape_of(const Instruction& inst) {
@@ -56,7 +56,9 @@ void order_additions(MatrixForm& f, bool wmma) {
 }
 
 uint32_t highest_selector(const MatrixForm& f) {
-  const uint32_t row_bits = f.a == Type::tf32 ? f.k / 2 * 4 : f.a == Type::s4 || f.a == Type::u4 ? f.k / 2 : f.k;
+  const uint32_t row_bits = f.a == Type::tf32                    ? f.k / 2 * 4
+                            : f.a == Type::s4 || f.a == Type::u4 ? f.k / 2
+                                                                 : f.k;
   return row_bits == 16 ? 3 : row_bits == 32 ? 1 : 0;
 }
 

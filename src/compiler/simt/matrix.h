@@ -37,8 +37,8 @@ struct MatrixForm {
   bool sparse = false;
   uint32_t selector = 0;
   bool satfinite = false;
-  bool exclusive = false;  ///< b1: xor, else and
-  int rounding = 0;        ///< f64: 0 rn, 1 rz, 2 rm, 3 rp
+  bool exclusive = false;             ///< b1: xor, else and
+  int rounding = 0;                   ///< f64: 0 rn, 1 rz, 2 rm, 3 rp
   bool a_col = false, b_row = false;  ///< quads only: elsewhere the load has put them in place
   std::vector<std::vector<uint32_t>> steps;  ///< floating: which of the kept k are summed at once
   bool c_last = false;  ///< floating: c is added at the end, rounded to nearest
@@ -62,7 +62,7 @@ struct FragmentForm {
   ptx::Type type{};
   bool accumulator = false;
   bool rows_first = true;  ///< registers run through the row blocks first (A); B: k blocks first
-  bool across = false;  ///< consecutive elements in memory belong to one column
+  bool across = false;     ///< consecutive elements in memory belong to one column
   bool store = false;
   uint32_t registers = 0;
   std::string key;

@@ -120,15 +120,14 @@ MatrixCode::Rows MatrixCode::columns_of_eight(const Rows& rows) {
     return out;
   }
   for (Value* v : turned)
-    for (uint32_t first = 0; first < n; first += 8)
-      out.push_back(n == 8 ? v : part(v, first, 8));
+    for (uint32_t first = 0; first < n; first += 8) out.push_back(n == 8 ? v : part(v, first, 8));
   return out;
 }
 
 Value* MatrixCode::accumulator_row(Value* words, ptx::Type t, Value* block, Value* row) {
   if (t == ptx::Type::f16)
-    return load(vector_of(int_type(16), 8), bytes(words, muladd(block, 128, muladd(row, 16, i32(0)))),
-                16);
+    return load(vector_of(int_type(16), 8),
+                bytes(words, muladd(block, 128, muladd(row, 16, i32(0)))), 16);
   const uint32_t size = element_bits(t) / 8;
   llvm::Type* v = vector_of(int_type(8 * size), 4);
   Value* first = bytes(words, muladd(block, 64 * size, muladd(row, 4 * size, i32(0))));

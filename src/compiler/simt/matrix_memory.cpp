@@ -27,12 +27,14 @@ class MemoryCode : MatrixCode {
     loop(matrices, [&](Value* matrix) {
       Value* own = bytes(words, b_.CreateMul(matrix, i32(128)));
       auto pointer = [&](uint32_t r) {
-        Value* address = load(b_.getInt64Ty(), at(addresses, b_.getInt64Ty(), muladd(matrix, 8, i32(r))), 8);
+        Value* address =
+            load(b_.getInt64Ty(), at(addresses, b_.getInt64Ty(), muladd(matrix, 8, i32(r))), 8);
         return b_.CreateIntToPtr(address, b_.getPtrTy());
       };
       Rows values;
       for (uint32_t r = 0; r < 8; ++r)
-        values.push_back(is_store ? load(row, bytes(own, i32(16 * r)), 16) : load(row, pointer(r), 1));
+        values.push_back(is_store ? load(row, bytes(own, i32(16 * r)), 16)
+                                  : load(row, pointer(r), 1));
       if (transposed) values = transpose(values);
       for (uint32_t r = 0; r < 8; ++r) {
         if (is_store)
@@ -97,8 +99,8 @@ class MemoryCode : MatrixCode {
       }
       Rows lines;
       for (uint32_t k = 0; k < length; ++k)
-        lines.push_back(load(vector_of(int_type(bits), 8),
-                             element(b_.CreateAdd(k0, i32(k)), row0, bits), 1));
+        lines.push_back(
+            load(vector_of(int_type(bits), 8), element(b_.CreateAdd(k0, i32(k)), row0, bits), 1));
       // Vectors of eight in row order: a core matrix as it lies in the words.
       Rows turned = transpose(lines);
       for (uint32_t i = 0; i < turned.size(); ++i) store(turned[i], bytes(own, i32(i * bits)), 4);
@@ -119,7 +121,8 @@ class MemoryCode : MatrixCode {
       };
       Rows v;
       for (uint32_t i = 0; i < 8; ++i)
-        v.push_back(f.store ? accumulator_row(words, f.type, block, i32(i)) : load(eight, line(i), 1));
+        v.push_back(f.store ? accumulator_row(words, f.type, block, i32(i))
+                            : load(eight, line(i), 1));
       if (f.across) v = transpose(v);
       for (uint32_t i = 0; i < 8; ++i) {
         if (f.store)

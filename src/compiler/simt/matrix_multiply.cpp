@@ -50,7 +50,7 @@ class MultiplyCode : MatrixCode {
 
  private:
   struct Decoded {
-    Value* value;    ///< f32: the number (types that fit f32 and inf, NaN), else 1.m with its sign
+    Value* value;  ///< f32: the number (types that fit f32 and inf, NaN), else 1.m with its sign
     Value* exponent;
     Value* special;  ///< inf or NaN
   };
@@ -134,8 +134,9 @@ void MultiplyCode::read_b(const std::function<void(Value*, Value*)>& put) {
   });
 }
 
-/// Which k each kept element of A stands for. Metadata words are held by the lanes that the selector
-/// names; source: PTX ISA 9.0 #warp-level-matrix-instructions-for-sparse-mma, figures of metadata.
+/// Which k each kept element of A stands for. Metadata words are held by the lanes that the
+/// selector names; source: PTX ISA 9.0 #warp-level-matrix-instructions-for-sparse-mma, figures of
+/// metadata.
 void MultiplyCode::read_metadata() {
   const uint32_t element = element_bits(f_.a), kept = f_.kept();
   const uint32_t bits_an_element = element == 32 ? 4 : element == 4 ? 1 : 2;
@@ -160,7 +161,8 @@ void MultiplyCode::read_metadata() {
         lane = b_.CreateAdd(lane, b_.CreateAdd(word, i32(f_.selector * lanes)));
         shift = b_.CreateAdd(shift, b_.CreateMul(lower, i32(16)));
       } else {
-        lane = b_.CreateAdd(lane, b_.CreateAdd(muladd(word, 2, lower), i32(2 * f_.selector * lanes)));
+        lane =
+            b_.CreateAdd(lane, b_.CreateAdd(muladd(word, 2, lower), i32(2 * f_.selector * lanes)));
       }
       Value* v = load(b_.getInt32Ty(), at(words, b_.getInt32Ty(), lane), 4);
       Value* index = b_.CreateAnd(b_.CreateLShr(v, shift), element == 32 ? 1 : 3);
@@ -185,8 +187,7 @@ Value* MultiplyCode::b_row(Value* i, uint32_t kept) {
 }
 
 /// For every row and every eight columns: `row` in its block, `i` in the matrix.
-void MultiplyCode::each_row(
-    const std::function<void(Value*, Value*, Value*, Value*)>& body) {
+void MultiplyCode::each_row(const std::function<void(Value*, Value*, Value*, Value*)>& body) {
   loop(f_.m, [&](Value* i) {
     Value* row = b_.CreateAnd(i, 7);
     Value* row_block = b_.CreateLShr(i, 3);
@@ -218,8 +219,8 @@ void MultiplyCode::integer() {
       Value* b = load(eight_i32_, at(mb_, t, b_.CreateAdd(b_row(i, k), column)), 32);
       sum = b_.CreateAdd(sum, b_.CreateMul(b_.CreateVectorSplat(8, a), b));
     }
-    Value* d = f_.satfinite ? b_.CreateBinaryIntrinsic(Intrinsic::sadd_sat, c, sum)
-                            : b_.CreateAdd(c, sum);
+    Value* d =
+        f_.satfinite ? b_.CreateBinaryIntrinsic(Intrinsic::sadd_sat, c, sum) : b_.CreateAdd(c, sum);
     set_accumulator_row(d_, f_.d, block, row, d);
   });
 }
@@ -234,8 +235,10 @@ void MultiplyCode::bits() {
       Value* count = b_.getInt64(0);
       for (uint32_t kb = 0; kb < k_blocks; ++kb)
         for (uint32_t half = 0; half < 2; ++half) {
-          Value* a = load(i64, bytes(a_, muladd(b_.CreateAdd(block, i32(kb * f_.row_blocks())), 128,
-                                                muladd(row, 16, i32(8 * half)))), 8);
+          Value* a = load(i64,
+                          bytes(a_, muladd(b_.CreateAdd(block, i32(kb * f_.row_blocks())), 128,
+                                           muladd(row, 16, i32(8 * half)))),
+                          8);
           Value* b = load(i64, bytes(b_words_, muladd(n, 16, i32(128 * kb + 8 * half))), 8);
           Value* both = f_.exclusive ? b_.CreateXor(a, b) : b_.CreateAnd(a, b);
           count = b_.CreateAdd(count, b_.CreateUnaryIntrinsic(Intrinsic::ctpop, both));
@@ -243,7 +246,8 @@ void MultiplyCode::bits() {
       Value* reg = muladd(block, 2, b_.CreateAnd(n, 1));
       Value* place = muladd(reg, 32, muladd(row, 4, b_.CreateLShr(n, 1)));
       Value* c = load(b_.getInt32Ty(), at(c_, b_.getInt32Ty(), place), 4);
-      store(b_.CreateAdd(c, b_.CreateTrunc(count, b_.getInt32Ty())), at(d_, b_.getInt32Ty(), place), 4);
+      store(b_.CreateAdd(c, b_.CreateTrunc(count, b_.getInt32Ty())), at(d_, b_.getInt32Ty(), place),
+            4);
     });
   });
 }
@@ -262,14 +266,16 @@ void MultiplyCode::float64() {
       Value* a = load(t, at(ma_, t, muladd(i, f_.k, i32(k))), 8);
       Value* b = load(eight_f64_, at(mb_, t, b_.CreateAdd(i32(k * f_.n), column)), 64);
       if (f_.rounding == 0) {
-        sum = b_.CreateIntrinsic(Intrinsic::fma, {eight_f64_}, {b_.CreateVectorSplat(8, a), b, sum});
+        sum =
+            b_.CreateIntrinsic(Intrinsic::fma, {eight_f64_}, {b_.CreateVectorSplat(8, a), b, sum});
         continue;
       }
       for (uint64_t j = 0; j < 8; ++j) {
-        Value* one = b_.CreateCall(
-            rounded, fn_->getArg(5),
-            {i32(static_cast<uint32_t>(kernel::RoundedOp::fma)), i32(static_cast<uint32_t>(f_.rounding)),
-             a, b_.CreateExtractElement(b, j), b_.CreateExtractElement(sum, j)});
+        Value* one =
+            b_.CreateCall(rounded, fn_->getArg(5),
+                          {i32(static_cast<uint32_t>(kernel::RoundedOp::fma)),
+                           i32(static_cast<uint32_t>(f_.rounding)), a,
+                           b_.CreateExtractElement(b, j), b_.CreateExtractElement(sum, j)});
         sum = b_.CreateInsertElement(sum, one, j);
       }
     }
@@ -319,16 +325,18 @@ MultiplyCode::Decoded MultiplyCode::decode(Value* v, bool whole, int least) {
   Value* field = b_.CreateAnd(b_.CreateLShr(u, 23), 255);
   Decoded d{};
   d.special = b_.CreateICmpEQ(field, ic(255));
-  Value* e = b_.CreateBinaryIntrinsic(Intrinsic::umax, field, ic(static_cast<uint32_t>(least + 127)));
+  Value* e =
+      b_.CreateBinaryIntrinsic(Intrinsic::umax, field, ic(static_cast<uint32_t>(least + 127)));
   e = b_.CreateSub(e, ic(127));
   Value* zero = b_.CreateICmpEQ(b_.CreateAnd(u, 0x7fffffff), ic(0));
-  d.exponent = b_.CreateSelect(zero, ConstantInt::get(i, static_cast<uint64_t>(f_.model.zero_exponent), true), e);
+  d.exponent = b_.CreateSelect(
+      zero, ConstantInt::get(i, static_cast<uint64_t>(f_.model.zero_exponent), true), e);
   d.value = v;
   if (whole) return d;
   Value* sign = b_.CreateAnd(u, 0x80000000u);
   Value* one = b_.CreateBitCast(b_.CreateOr(sign, ic(0x3f800000)), v->getType());
-  Value* number = b_.CreateBitCast(
-      b_.CreateOr(b_.CreateAnd(u, 0x807fffffu), ic(0x3f800000)), v->getType());
+  Value* number =
+      b_.CreateBitCast(b_.CreateOr(b_.CreateAnd(u, 0x807fffffu), ic(0x3f800000)), v->getType());
   Value* small = b_.CreateICmpEQ(field, ic(0));
   number = b_.CreateSelect(small, b_.CreateFSub(number, one), number);
   d.value = b_.CreateSelect(d.special, v, number);
@@ -393,11 +401,11 @@ Value* MultiplyCode::fused_sum(Value* addend, bool f16, const std::vector<uint32
 /// Towards zero; infinity from 2^128.
 Value* MultiplyCode::round_to_f32(Value* r) {
   Value* u = b_.CreateBitCast(r, eight_i64_);
-  Value* sign = b_.CreateShl(
-      b_.CreateTrunc(b_.CreateLShr(u, 63), eight_i32_), 31);
+  Value* sign = b_.CreateShl(b_.CreateTrunc(b_.CreateLShr(u, 63), eight_i32_), 31);
   Value* size = b_.CreateUnaryIntrinsic(Intrinsic::fabs, r);
   const uint64_t cut = ~uint64_t{0} << (52 - f_.model.output_bits);
-  Value* exact = b_.CreateBitCast(b_.CreateAnd(b_.CreateBitCast(size, eight_i64_), cut), eight_f64_);
+  Value* exact =
+      b_.CreateBitCast(b_.CreateAnd(b_.CreateBitCast(size, eight_i64_), cut), eight_f64_);
   Value* huge = b_.CreateFCmpOGE(size, constant(eight_f64_, 0x1p128));
   exact = b_.CreateSelect(huge, constant(eight_f64_, 0.0), exact);
   Value* normal = b_.CreateBitCast(b_.CreateFPTrunc(exact, eight_f32_), eight_i32_);
@@ -424,7 +432,8 @@ Value* MultiplyCode::round_to_f16(Value* r) {
 
 Value* MultiplyCode::f16_of(Value* f32) {
   llvm::Type* i16 = vector_of(int_type(16), 8);
-  Value* h = b_.CreateBitCast(b_.CreateFPTrunc(f32, vector_of(llvm::Type::getHalfTy(llvm_), 8)), i16);
+  Value* h =
+      b_.CreateBitCast(b_.CreateFPTrunc(f32, vector_of(llvm::Type::getHalfTy(llvm_), 8)), i16);
   return b_.CreateSelect(b_.CreateFCmpUNO(f32, f32), ConstantInt::get(i16, 0x7fff), h);
 }
 
@@ -456,12 +465,14 @@ void MultiplyCode::floating() {
   mb_ = array(f32, f_.k * f_.n, "b"), eb_ = array(i, f_.k * f_.n, "b.exponents");
   any_special_ = variable(b_.getInt1Ty(), "special");
   const bool whole = fits_f32(f_.a);
-  auto put = [&](Value* values, Value* exponents, Value* place, Value* raw, PType t, uint32_t align) {
+  auto put = [&](Value* values, Value* exponents, Value* place, Value* raw, PType t,
+                 uint32_t align) {
     Decoded d = decode(to_f32(raw, t), whole, whole ? -14 : -126);
     store(d.value, at(values, f32, place), align);
     store(d.exponent, at(exponents, i, place), align);
-    b_.CreateStore(b_.CreateOr(b_.CreateLoad(b_.getInt1Ty(), any_special_),
-                               b_.CreateOrReduce(d.special)), any_special_);
+    b_.CreateStore(
+        b_.CreateOr(b_.CreateLoad(b_.getInt1Ty(), any_special_), b_.CreateOrReduce(d.special)),
+        any_special_);
   };
   read_a([&](Value* place, Value* raw) { put(ma_, ea_, place, raw, f_.a, 16); });
   read_b([&](Value* place, Value* raw) { put(mb_, eb_, place, raw, f_.b, 32); });
@@ -478,8 +489,9 @@ void MultiplyCode::floating() {
     BasicBlock* before = b_.GetInsertBlock();
     BasicBlock* rare = BasicBlock::Create(llvm_, "special", fn_);
     BasicBlock* after = BasicBlock::Create(llvm_, "rounded", fn_);
-    b_.CreateCondBr(b_.CreateOr(b_.CreateLoad(b_.getInt1Ty(), any_special_),
-                                b_.CreateOrReduce(c_special)), rare, after);
+    b_.CreateCondBr(
+        b_.CreateOr(b_.CreateLoad(b_.getInt1Ty(), any_special_), b_.CreateOrReduce(c_special)),
+        rare, after);
     b_.SetInsertPoint(rare);
     Value* addend = b_.CreateSelect(c_special, c32, Constant::getNullValue(eight_f32_));
     Value* s = special_sum(addend, line, column);
@@ -522,13 +534,15 @@ void MultiplyCode::quads() {
           Value* la = b_.CreateAdd(lane_of(r), f_.a_col ? i32(k) : low(r));
           Value* lb = b_.CreateAdd(lane_of(n), f_.b_row ? i32(k) : low(n));
           a[k] = b_.CreateFPExt(load(half, half_at(a_, la, f_.a_col ? low(r) : i32(k)), 2), f32);
-          b[k] = b_.CreateFPExt(load(half, half_at(b_words_, lb, f_.b_row ? low(n) : i32(k)), 2), f32);
+          b[k] =
+              b_.CreateFPExt(load(half, half_at(b_words_, lb, f_.b_row ? low(n) : i32(k)), 2), f32);
         }
         auto fused = [&](uint32_t k, Value* sum) {
           return b_.CreateIntrinsic(Intrinsic::fma, {f32}, {a[k], b[k], sum});
         };
         Value* lane16 = b_.CreateAdd(lane_of(r), low(r));
-        Value* lane32 = b_.CreateAdd(lane_of(r), b_.CreateOr(b_.CreateAnd(r, 1), b_.CreateAnd(n, 2)));
+        Value* lane32 =
+            b_.CreateAdd(lane_of(r), b_.CreateOr(b_.CreateAnd(r, 1), b_.CreateAnd(n, 2)));
         Value* reg32 = b_.CreateOr(b_.CreateAnd(n, 5), b_.CreateAnd(r, 2));
         auto place32 = [&](Value* words) { return at(words, f32, muladd(reg32, 32, lane32)); };
         Value* c = f_.c == PType::f16 ? b_.CreateFPExt(load(half, half_at(c_, lane16, n), 2), f32)
