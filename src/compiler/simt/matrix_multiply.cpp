@@ -73,7 +73,8 @@ class MultiplyCode : MatrixCode {
   // -- floating point
   Value* constant(llvm::Type* t, double v) { return ConstantFP::get(t, v); }
   Value* to_f32(Value* raw, PType t);
-  Decoded decode(Value* f32, bool whole, int least);
+  Value* is_zero(Value* raw, PType t);
+  Decoded decode(Value* f32, Value* zero, bool whole, int least);
   Value* fused_sum(Value* addend, bool f16, const std::vector<uint32_t>& step, Value* i,
                    Value* column);
   Value* round_to_f32(Value* r);
@@ -315,9 +316,19 @@ Value* MultiplyCode::to_f32(Value* raw, PType t) {
   }
 }
 
+/// Asked of the raw bits: of the f32 LLVM 19 would ask it of the f16 before, lane by lane.
+Value* MultiplyCode::is_zero(Value* raw, PType t) {
+  llvm::Type* type = raw->getType();
+  const uint32_t width = type->getScalarSizeInBits();
+  uint64_t mask = (uint64_t{1} << (width - 1)) - 1;
+  if (t == PType::tf32) mask &= 0xffffe000u;
+  return b_.CreateICmpEQ(b_.CreateAnd(raw, ConstantInt::get(type, mask)),
+                         Constant::getNullValue(type));
+}
+
 /// `whole`: keep the number itself, it and its products fit f32. `least`: smallest exponent of the
 /// type; what is smaller is subnormal and counts as that.
-MultiplyCode::Decoded MultiplyCode::decode(Value* v, bool whole, int least) {
+MultiplyCode::Decoded MultiplyCode::decode(Value* v, Value* zero, bool whole, int least) {
   const uint32_t n = cast<FixedVectorType>(v->getType())->getNumElements();
   llvm::Type* i = vector_of(b_.getInt32Ty(), n);
   auto ic = [&](uint32_t x) { return ConstantInt::get(i, x); };
@@ -328,7 +339,6 @@ MultiplyCode::Decoded MultiplyCode::decode(Value* v, bool whole, int least) {
   Value* e =
       b_.CreateBinaryIntrinsic(Intrinsic::umax, field, ic(static_cast<uint32_t>(least + 127)));
   e = b_.CreateSub(e, ic(127));
-  Value* zero = b_.CreateICmpEQ(b_.CreateAnd(u, 0x7fffffff), ic(0));
   d.exponent = b_.CreateSelect(
       zero, ConstantInt::get(i, static_cast<uint64_t>(f_.model.zero_exponent), true), e);
   d.value = v;
@@ -356,7 +366,8 @@ Value* MultiplyCode::fused_sum(Value* addend, bool f16, const std::vector<uint32
   const auto fraction = static_cast<uint64_t>(f_.model.fraction_bits);
   auto ic = [&](uint64_t x) { return ConstantInt::get(eight_i32_, x, true); };
   Value* c32 = f16 ? to_f32(addend, PType::f16) : b_.CreateBitCast(addend, eight_f32_);
-  Decoded c = decode(c32, f16, f16 ? -14 : -126);
+  Decoded c =
+      decode(c32, is_zero(addend, f16 ? PType::f16 : PType::f32), f16, f16 ? -14 : -126);
   Value* most = c.exponent;
   Rows exponents, products;
   for (uint32_t k : step) {
@@ -467,7 +478,7 @@ void MultiplyCode::floating() {
   const bool whole = fits_f32(f_.a);
   auto put = [&](Value* values, Value* exponents, Value* place, Value* raw, PType t,
                  uint32_t align) {
-    Decoded d = decode(to_f32(raw, t), whole, whole ? -14 : -126);
+    Decoded d = decode(to_f32(raw, t), is_zero(raw, t), whole, whole ? -14 : -126);
     store(d.value, at(values, f32, place), align);
     store(d.exponent, at(exponents, i, place), align);
     b_.CreateStore(
@@ -483,7 +494,8 @@ void MultiplyCode::floating() {
     if (f_.c == PType::f16 && !f16) c = b_.CreateBitCast(to_f32(c, PType::f16), eight_i32_);
     Value* sum = f_.c_last ? Constant::getNullValue(result) : c;
     Value* c32 = f16 ? to_f32(sum, PType::f16) : b_.CreateBitCast(sum, eight_f32_);
-    Value* c_special = decode(c32, true, -126).special;
+    Value* c_special =
+        decode(c32, is_zero(sum, f16 ? PType::f16 : PType::f32), true, -126).special;
     for (const auto& step : f_.steps) sum = fused_sum(sum, f16, step, line, column);
     // Rare: any infinity or NaN. Which comes out follows from ordinary arithmetic.
     BasicBlock* before = b_.GetInsertBlock();
