@@ -366,8 +366,7 @@ Value* MultiplyCode::fused_sum(Value* addend, bool f16, const std::vector<uint32
   const auto fraction = static_cast<uint64_t>(f_.model.fraction_bits);
   auto ic = [&](uint64_t x) { return ConstantInt::get(eight_i32_, x, true); };
   Value* c32 = f16 ? to_f32(addend, PType::f16) : b_.CreateBitCast(addend, eight_f32_);
-  Decoded c =
-      decode(c32, is_zero(addend, f16 ? PType::f16 : PType::f32), f16, f16 ? -14 : -126);
+  Decoded c = decode(c32, is_zero(addend, f16 ? PType::f16 : PType::f32), f16, f16 ? -14 : -126);
   Value* most = c.exponent;
   Rows exponents, products;
   for (uint32_t k : step) {
@@ -494,8 +493,7 @@ void MultiplyCode::floating() {
     if (f_.c == PType::f16 && !f16) c = b_.CreateBitCast(to_f32(c, PType::f16), eight_i32_);
     Value* sum = f_.c_last ? Constant::getNullValue(result) : c;
     Value* c32 = f16 ? to_f32(sum, PType::f16) : b_.CreateBitCast(sum, eight_f32_);
-    Value* c_special =
-        decode(c32, is_zero(sum, f16 ? PType::f16 : PType::f32), true, -126).special;
+    Value* c_special = decode(c32, is_zero(sum, f16 ? PType::f16 : PType::f32), true, -126).special;
     for (const auto& step : f_.steps) sum = fused_sum(sum, f16, step, line, column);
     // Rare: any infinity or NaN. Which comes out follows from ordinary arithmetic.
     BasicBlock* before = b_.GetInsertBlock();

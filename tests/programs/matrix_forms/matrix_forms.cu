@@ -28,7 +28,8 @@ static double from_bits(Type t, uint64_t u) {
     return memcpy(&f, &w, 4), f;
   }
   const int e = int(u >> 10 & 31);
-  d = e ? __builtin_ldexp(double((u & 1023) | 1024), e - 25) : __builtin_ldexp(double(u & 1023), -24);
+  d = e ? __builtin_ldexp(double((u & 1023) | 1024), e - 25)
+        : __builtin_ldexp(double(u & 1023), -24);
   return u >> 15 ? -d : d;
 }
 
@@ -105,12 +106,18 @@ struct Case {
 
 static double value(Rng& rng, Type t) {
   switch (t) {
-    case Type::b1: return rng.below(2);
-    case Type::u4: return rng.below(16);
-    case Type::s4: return rng.below(16) - 8;
-    case Type::u8: return rng.below(256);
-    case Type::s8: return rng.below(256) - 128;
-    default: return rng.below(9) - 4;
+    case Type::b1:
+      return rng.below(2);
+    case Type::u4:
+      return rng.below(16);
+    case Type::s4:
+      return rng.below(16) - 8;
+    case Type::u8:
+      return rng.below(256);
+    case Type::s8:
+      return rng.below(256) - 128;
+    default:
+      return rng.below(9) - 4;
   }
 }
 
@@ -120,8 +127,9 @@ static Case make_case(const Form& f, Rng& rng, const uint32_t* words, int number
   for (double& v : x.b) v = value(rng, f.b);
   for (double& v : x.c)
     v = f.c != Type::s32 ? rng.below(401) - 200
-        : number == 0    ? rng.below(2001) - 1000
-                         : (rng.below(2) ? 2147483647.0 - rng.below(3000) : -2147483648.0 + rng.below(3000));
+        : number == 0
+            ? rng.below(2001) - 1000
+            : (rng.below(2) ? 2147483647.0 - rng.below(3000) : -2147483648.0 + rng.below(3000));
   for (int i = 0; i < f.m; ++i)
     for (int j = 0; j < f.n; ++j) {
       double sum = 0;
@@ -156,16 +164,20 @@ static void check(Verdict& verdict, Runner& runner, const Form& f) {
       const Case& x = all.back();
       for (int r = 0; r < f.m; ++r)
         for (int k = 0; k < f.kept(); ++k)
-          put(pa, f.wmma ? size_t(f.a_col ? k * f.lda() + r : r * f.lda() + k) * bits_of(f.a) : place_a(f, q, r, k),
+          put(pa,
+              f.wmma ? size_t(f.a_col ? k * f.lda() + r : r * f.lda() + k) * bits_of(f.a)
+                     : place_a(f, q, r, k),
               f.a, to_bits(f.a, x.a[r * f.kept() + k]));
       for (int k = 0; k < f.k; ++k)
         for (int n = 0; n < f.n; ++n)
-          put(pb, f.wmma ? size_t(f.b_row ? k * f.ldb() + n : n * f.ldb() + k) * bits_of(f.b) : place_b(f, q, k, n),
+          put(pb,
+              f.wmma ? size_t(f.b_row ? k * f.ldb() + n : n * f.ldb() + k) * bits_of(f.b)
+                     : place_b(f, q, k, n),
               f.b, to_bits(f.b, x.b[k * f.n + n]));
       for (int r = 0; r < f.m; ++r)
         for (int n = 0; n < f.n; ++n)
-          put(pc, f.wmma ? size_t(r * f.ldc(f.c) + n) * bits_of(f.c) : place_c(f, f.c, q, r, n), f.c,
-              to_bits(f.c, x.c[r * f.n + n]));
+          put(pc, f.wmma ? size_t(r * f.ldc(f.c) + n) * bits_of(f.c) : place_c(f, f.c, q, r, n),
+              f.c, to_bits(f.c, x.c[r * f.n + n]));
     }
   }
   const std::string title = f.title(), why = runner.run(f, cases, a, b, c, e, d);

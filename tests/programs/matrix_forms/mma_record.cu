@@ -1,8 +1,8 @@
 // Records what a device makes of every mma and wmma form, or compares two records.
 //   mma_record out.bin [cases = 32] [part of a form's name]
 //   mma_record --diff one.bin two.bin [words to show = 4]
-// Inputs come from a fixed generator: same program, same inputs. Not a test: the H200's record is the
-// golden, the same binary under Limen gives the other side.
+// Inputs come from a fixed generator: same program, same inputs. Not a test: the H200's record is
+// the golden, the same binary under Limen gives the other side.
 #include "forms.h"
 
 #include <algorithm>
@@ -19,10 +19,21 @@ static uint64_t special(Rng& rng, Type t) {
     const uint64_t v[] = {0x7f, 0x7e, 1, 0, 7, 8, 0x38};
     return v[rng.below(7)] | uint64_t(rng.below(2)) << 7;
   }
-  const int mantissa = t == Type::f64 ? 52 : t == Type::f16 ? 10 : t == Type::bf16 ? 7 : t == Type::e5m2 ? 2 : 23;
+  const int mantissa = t == Type::f64    ? 52
+                       : t == Type::f16  ? 10
+                       : t == Type::bf16 ? 7
+                       : t == Type::e5m2 ? 2
+                                         : 23;
   const uint64_t inf = ((1ull << (w - 1)) - 1) >> mantissa << mantissa;
-  const uint64_t v[] = {inf, inf | 1ull << (mantissa - 1), inf | 1, inf - 1, 1, 0, (1ull << mantissa) - 1,
-                        1ull << mantissa, (inf >> 1) >> mantissa << mantissa};
+  const uint64_t v[] = {inf,
+                        inf | 1ull << (mantissa - 1),
+                        inf | 1,
+                        inf - 1,
+                        1,
+                        0,
+                        (1ull << mantissa) - 1,
+                        1ull << mantissa,
+                        (inf >> 1) >> mantissa << mantissa};
   return v[rng.below(9)] | uint64_t(rng.below(2)) << (w - 1);
 }
 
@@ -31,10 +42,14 @@ static uint64_t element(Rng& rng, Type t, int kind, bool accumulator) {
   const int w = bits_of(t);
   const uint64_t mask = w == 64 ? ~0ull : (1ull << w) - 1;
   const uint64_t raw = (uint64_t(rng.next()) << 32 | rng.next()) & mask;
-  if (t == Type::s32) return kind % 4 == 3 ? (rng.below(2) ? 0x7ffffff0u : 0x80000010u) + rng.below(32) : raw;
+  if (t == Type::s32)
+    return kind % 4 == 3 ? (rng.below(2) ? 0x7ffffff0u : 0x80000010u) + rng.below(32) : raw;
   if (t == Type::s8 || t == Type::u8 || t == Type::s4 || t == Type::u4 || t == Type::b1)
     return kind % 4 == 1 ? (rng.below(2) ? mask : mask >> 1) : raw;
-  const int range = t == Type::f16 || t == Type::e5m2 ? 14 : t == Type::e4m3 ? 6 : t == Type::f64 ? 1000 : 120;
+  const int range = t == Type::f16 || t == Type::e5m2 ? 14
+                    : t == Type::e4m3                 ? 6
+                    : t == Type::f64                  ? 1000
+                                                      : 120;
   const double sign = rng.below(2) ? -1 : 1;
   switch (kind) {
     case 0:
@@ -42,7 +57,8 @@ static uint64_t element(Rng& rng, Type t, int kind, bool accumulator) {
     case 1:
       return encode(t, sign * magnitude(rng, -std::min(range, 8), std::min(range, 8)));
     case 2:
-      return encode(t, sign * magnitude(rng, -range / (accumulator ? 1 : 2), range / (accumulator ? 1 : 2)));
+      return encode(
+          t, sign * magnitude(rng, -range / (accumulator ? 1 : 2), range / (accumulator ? 1 : 2)));
     case 3:
       return raw;
     case 4:
@@ -51,20 +67,29 @@ static uint64_t element(Rng& rng, Type t, int kind, bool accumulator) {
       return encode(t, sign * magnitude(rng, rng.below(8) ? -6 : 5, rng.below(8) ? -3 : 6));
     case 6:  // zeros beside large and small factors
       return rng.below(2) ? uint64_t(sign < 0) << (w - 1)
-                          : encode(t, sign * magnitude(rng, rng.below(2) ? range / 2 : -range / 2, range / 2));
+                          : encode(t, sign * magnitude(rng, rng.below(2) ? range / 2 : -range / 2,
+                                                       range / 2));
     default:  // subnormal and nearly so
-      return rng.below(3) ? (raw & ((1ull << (t == Type::f64 ? 52 : t == Type::f16 ? 10 : t == Type::bf16 ? 7 : t == Type::e4m3 ? 3 : t == Type::e5m2 ? 2 : 23)) - 1)) |
+      return rng.below(3) ? (raw & ((1ull << (t == Type::f64    ? 52
+                                              : t == Type::f16  ? 10
+                                              : t == Type::bf16 ? 7
+                                              : t == Type::e4m3 ? 3
+                                              : t == Type::e5m2 ? 2
+                                                                : 23)) -
+                                    1)) |
                                 uint64_t(sign < 0) << (w - 1)
                           : encode(t, sign * magnitude(rng, -range, -range + 2));
   }
 }
 
-static std::vector<uint8_t> fill(Rng& rng, Type t, size_t bytes_a_case, int cases, bool accumulator) {
+static std::vector<uint8_t> fill(Rng& rng, Type t, size_t bytes_a_case, int cases,
+                                 bool accumulator) {
   std::vector<uint8_t> out(bytes_a_case * cases);
   const int w = bits_of(t);
   for (int i = 0; i < cases; ++i)
     for (size_t at = 0; at < bytes_a_case * 8; at += w) {
-      const uint64_t v = element(rng, t, (accumulator && i >= 8 && i % 3 == 0) ? 0 : i % 8, accumulator);
+      const uint64_t v =
+          element(rng, t, (accumulator && i >= 8 && i % 3 == 0) ? 0 : i % 8, accumulator);
       uint8_t* p = &out[i * bytes_a_case + at / 8];
       if (w >= 8)
         memcpy(p, &v, w / 8);
@@ -82,7 +107,9 @@ static std::map<std::string, std::vector<uint8_t>> read_record(const char* path)
   while (fread(sizes, 4, 2, f) == 2) {
     std::string title(sizes[0], ' ');
     std::vector<uint8_t> data(sizes[1]);
-    if (fread(title.data(), 1, sizes[0], f) != sizes[0] || fread(data.data(), 1, sizes[1], f) != sizes[1]) break;
+    if (fread(title.data(), 1, sizes[0], f) != sizes[0] ||
+        fread(data.data(), 1, sizes[1], f) != sizes[1])
+      break;
     out[title] = data;
   }
   fclose(f);
@@ -127,8 +154,10 @@ static int diff(const char* one, const char* two, int show) {
 }
 
 int main(int argc, char** argv) {
-  if (argc > 3 && !strcmp(argv[1], "--diff")) return diff(argv[2], argv[3], argc > 4 ? atoi(argv[4]) : 4);
-  if (argc < 2) return printf("usage: %s out.bin [cases] [filter] | --diff one two [show]\n", argv[0]), 2;
+  if (argc > 3 && !strcmp(argv[1], "--diff"))
+    return diff(argv[2], argv[3], argc > 4 ? atoi(argv[4]) : 4);
+  if (argc < 2)
+    return printf("usage: %s out.bin [cases] [filter] | --diff one two [show]\n", argv[0]), 2;
   const int cases = argc > 2 ? atoi(argv[2]) : 32;
   FILE* out = fopen(argv[1], "wb");
   if (!out) return printf("cannot write %s\n", argv[1]), 1;
@@ -140,7 +169,8 @@ int main(int argc, char** argv) {
     for (char ch : title) seed = (seed ^ uint8_t(ch)) * 1099511628211ull;
     if (argc > 3 && title.find(argv[3]) == std::string::npos) continue;
     Rng rng{seed | 1};
-    auto a = fill(rng, f.a, f.bytes_a(), cases, false), b = fill(rng, f.b, f.bytes_b(), cases, false),
+    auto a = fill(rng, f.a, f.bytes_a(), cases, false),
+         b = fill(rng, f.b, f.bytes_b(), cases, false),
          c = fill(rng, f.c, f.bytes_c(), cases, true);
     std::vector<uint8_t> e(size_t(cases) * 128), d;
     for (size_t i = 0; i < e.size(); i += 4) {
@@ -155,7 +185,8 @@ int main(int argc, char** argv) {
       continue;
     }
     const uint32_t sizes[] = {uint32_t(title.size()), uint32_t(d.size())};
-    fwrite(sizes, 4, 2, out), fwrite(title.data(), 1, title.size(), out), fwrite(d.data(), 1, d.size(), out);
+    fwrite(sizes, 4, 2, out), fwrite(title.data(), 1, title.size(), out),
+        fwrite(d.data(), 1, d.size(), out);
     ++done;
   }
   fclose(out);

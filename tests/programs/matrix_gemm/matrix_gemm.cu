@@ -1,5 +1,6 @@
 // Matrix products as programs write them: wmma's C++ interface from global and shared memory, and
-// ldmatrix + mma + stmatrix with tiles, barriers and a loop; movmatrix; warps that skip the product.
+// ldmatrix + mma + stmatrix with tiles, barriers and a loop; movmatrix; warps that skip the
+// product.
 #include <cuda_fp16.h>
 #include <mma.h>
 
@@ -38,28 +39,42 @@ __global__ void tiled(const half* a, const half* b, half* c, int n, int k) {
   const int wr = warp / 2 * 16, wc = warp % 2 * 8;
   float acc[4] = {};
   for (int k0 = 0; k0 < k; k0 += 16) {
-    for (int i = threadIdx.x; i < 32 * 16; i += blockDim.x) sa[i / 16][i % 16] = a[(row0 + i / 16) * k + k0 + i % 16];
-    for (int i = threadIdx.x; i < 16 * 16; i += blockDim.x) sb[i / 16][i % 16] = b[(k0 + i / 16) * n + column0 + i % 16];
+    for (int i = threadIdx.x; i < 32 * 16; i += blockDim.x)
+      sa[i / 16][i % 16] = a[(row0 + i / 16) * k + k0 + i % 16];
+    for (int i = threadIdx.x; i < 16 * 16; i += blockDim.x)
+      sb[i / 16][i % 16] = b[(k0 + i / 16) * n + column0 + i % 16];
     __syncthreads();
     unsigned fa[4], fb[2];
     const unsigned pa = unsigned(__cvta_generic_to_shared(&sa[wr + lane % 16][lane / 16 * 8]));
     const unsigned pb = unsigned(__cvta_generic_to_shared(&sb[lane % 16][wc]));
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
-                 : "=r"(fa[0]), "=r"(fa[1]), "=r"(fa[2]), "=r"(fa[3]) : "r"(pa) : "memory");
+                 : "=r"(fa[0]), "=r"(fa[1]), "=r"(fa[2]), "=r"(fa[3])
+                 : "r"(pa)
+                 : "memory");
     asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0,%1}, [%2];"
-                 : "=r"(fb[0]), "=r"(fb[1]) : "r"(pb) : "memory");
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-                 : "+f"(acc[0]), "+f"(acc[1]), "+f"(acc[2]), "+f"(acc[3])
-                 : "r"(fa[0]), "r"(fa[1]), "r"(fa[2]), "r"(fa[3]), "r"(fb[0]), "r"(fb[1]));
+                 : "=r"(fb[0]), "=r"(fb[1])
+                 : "r"(pb)
+                 : "memory");
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
+        "{%0,%1,%2,%3};"
+        : "+f"(acc[0]), "+f"(acc[1]), "+f"(acc[2]), "+f"(acc[3])
+        : "r"(fa[0]), "r"(fa[1]), "r"(fa[2]), "r"(fa[3]), "r"(fb[0]), "r"(fb[1]));
     __syncthreads();
   }
-  union { half2 h[2]; unsigned u[2]; } out;
+  union {
+    half2 h[2];
+    unsigned u[2];
+  } out;
   out.h[0] = __floats2half2_rn(acc[0], acc[1]);
   out.h[1] = __floats2half2_rn(acc[2], acc[3]);
   const unsigned pc = unsigned(__cvta_generic_to_shared(&sc[wr + lane % 16][wc]));
-  asm volatile("stmatrix.sync.aligned.m8n8.x2.shared.b16 [%0], {%1,%2};" ::"r"(pc), "r"(out.u[0]), "r"(out.u[1]) : "memory");
+  asm volatile("stmatrix.sync.aligned.m8n8.x2.shared.b16 [%0], {%1,%2};" ::"r"(pc), "r"(out.u[0]),
+               "r"(out.u[1])
+               : "memory");
   __syncthreads();
-  for (int i = threadIdx.x; i < 32 * 16; i += blockDim.x) c[(row0 + i / 16) * n + column0 + i % 16] = sc[i / 16][i % 16];
+  for (int i = threadIdx.x; i < 32 * 16; i += blockDim.x)
+    c[(row0 + i / 16) * n + column0 + i % 16] = sc[i / 16][i % 16];
 }
 
 // Transpositions: by movmatrix, by ldmatrix.trans and by stmatrix.trans, of x1, x2 and x4.
@@ -75,15 +90,21 @@ __global__ void transpositions(const unsigned short* in, unsigned short* out) {
   const unsigned ps = unsigned(__cvta_generic_to_shared(&s[lane / 8][lane % 8][0]));
   const unsigned pt = unsigned(__cvta_generic_to_shared(&t[lane / 8][lane % 8][0]));
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
-               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(ps) : "memory");
+               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+               : "r"(ps)
+               : "memory");
   for (int i = 0; i < 4; ++i) memcpy(out + 64 + i * 64 + lane * 2, &r[i], 4);
-  asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1,%2,%3,%4};" ::"r"(pt), "r"(r[3]), "r"(r[2]),
-               "r"(r[1]), "r"(r[0]) : "memory");
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1,%2,%3,%4};" ::"r"(pt),
+               "r"(r[3]), "r"(r[2]), "r"(r[1]), "r"(r[0])
+               : "memory");
   __syncwarp();
   for (int i = lane; i < 256; i += 32) out[320 + i] = (&t[0][0][0])[i];
   // Lanes above 7 have no say in x1.
   const unsigned p1 = lane < 8 ? ps : 0xfffffff1u;
-  asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];" : "=r"(r[0]) : "r"(p1) : "memory");
+  asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];"
+               : "=r"(r[0])
+               : "r"(p1)
+               : "memory");
   memcpy(out + 576 + lane * 2, &r[0], 4);
 }
 
