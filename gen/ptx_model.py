@@ -51,6 +51,7 @@ class Operand:
     double: bool = False    # twice the width of the type (mul.wide)
     vector: bool = False    # .v2/.v4/.v8 make it a vector
     sink: bool = False      # `_` may stand there
+    count: int = 0          # `:x4`: a vector of exactly so many; imm: a value below it
     present_slot: int = -1  # `:if=name`: there exactly when that modifier is, by index of the slot
 
 
@@ -222,6 +223,8 @@ def parse_operand(word, optional, slots, types, has_vec, where):
             operand.sink = True
         elif tag == "double":
             operand.double = True
+        elif re.fullmatch(r"x\d+", tag):
+            operand.count = int(tag[1:])
         elif tag in OPERAND_KINDS:
             operand.kind = tag
         elif any(s.name == tag for s in type_slots):

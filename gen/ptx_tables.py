@@ -16,8 +16,8 @@ unsigned using virtual void volatile while xor xor_eq requires concept""".split(
 
 
 def cpp(name):
-    """`a::b` -> a__b, `1d` -> _1d, `and` -> and_."""
-    name = name.replace("::", "__")
+    """`a::b` -> a__b, `row.col` -> row_col, `1d` -> _1d, `and` -> and_."""
+    name = name.replace("::", "__").replace(".", "_")
     if name[0].isdigit():
         name = "_" + name
     return name + "_" if name in KEYWORDS else name
@@ -73,7 +73,7 @@ def operand_row(operand):
     flag_text = " | ".join(f"OperandRule::{flag}" for flag in flags) or "0"
     fixed = f"Type::{cpp(operand.type_name)}" if operand.type_name else "Type::count_"
     return (f"  {{OperandRule::Kind::{operand.kind}, {flag_text}, {operand.type_slot}, "
-            f"{operand.present_slot}, {fixed}, {quote(operand.name)}}},")
+            f"{operand.present_slot}, {fixed}, {operand.count}, {quote(operand.name)}}},")
 
 
 def tables(model):

@@ -50,6 +50,7 @@ struct OperandRule {
   int8_t type_slot;     ///< index into Instruction::types, or -1
   int8_t present_slot;  ///< index of the slot of the form with which the operand comes and goes, or -1
   Type fixed;        ///< the type when type_slot is -1; Type::count_ for none
+  uint8_t count;     ///< a vector of exactly so many elements, an imm below it; 0: see vector
   std::string_view name;
   bool is(Flag flag) const { return flags & flag; }
 };

@@ -32,6 +32,7 @@ class Verifier {
   std::string check_operand(const Instruction& i, const OperandRule& rule, const Operand& o) const;
   std::string check_value(const Instruction& i, const OperandRule& rule, const Operand& o) const;
   std::string check_vector(const Instruction& i, const OperandRule& rule, const Operand& o) const;
+  std::string check_fragment(const Instruction& i, const OperandRule& rule, const Operand& o) const;
   std::string check_pack(const Instruction& i, const OperandRule& rule, const Operand& o) const;
   std::string check_move(const Instruction& i, const OperandRule& rule, const Operand& o) const;
   std::string check_address(const Instruction& i, const Operand& o) const;
@@ -119,6 +120,23 @@ std::string Verifier::check_vector(const Instruction& i, const OperandRule& rule
   element.flags = static_cast<uint16_t>((rule.flags & ~OperandRule::vector) | OperandRule::sink);
   for (const Operand& e : o.elems)
     if (std::string why = check_value(i, element, e); !why.empty()) return why;
+  return {};
+}
+
+/// {a, b, ...} with a fixed number of registers: a matrix fragment. Only accumulators may hold
+/// constants, only destinations `_`.
+std::string Verifier::check_fragment(const Instruction& i, const OperandRule& rule,
+                                     const Operand& o) const {
+  if (o.kind != Operand::Kind::vector || o.elems.size() != rule.count)
+    return fmt::format("operand '{}' must be a vector of {}", rule.name, rule.count);
+  OperandRule element = rule;
+  if (rule.is(OperandRule::dest)) element.flags |= OperandRule::sink;
+  const Type type = type_of(i, rule);
+  for (const Operand& e : o.elems) {
+    if (e.kind == Operand::Kind::imm && kind_of(type) == TypeKind::packed)
+      return fmt::format("operand '{}' must hold registers", rule.name);
+    if (std::string why = check_value(i, element, e); !why.empty()) return why;
+  }
   return {};
 }
 
@@ -241,6 +259,7 @@ std::string Verifier::check_operand(const Instruction& i, const OperandRule& rul
     return fmt::format("operand '{}' must be a pair d|p", rule.name);
   switch (rule.kind) {
     case Kind::value:
+      if (rule.count) return check_fragment(i, rule, o);
       if (rule.is(OperandRule::vector)) {
         if (std::string why = check_vector(i, rule, o); !why.empty()) return why;
         if (o.kind == Operand::Kind::vector) return {};
@@ -248,6 +267,8 @@ std::string Verifier::check_operand(const Instruction& i, const OperandRule& rul
       return check_value(i, rule, o);
     case Kind::address: return check_address(i, o);
     case Kind::imm:
+      if (rule.count && o.kind == Operand::Kind::imm && (o.bits < 0 || o.bits >= rule.count))
+        return fmt::format("operand '{}' must be below {}, found {}", rule.name, rule.count, o.bits);
       if (o.kind == Operand::Kind::imm && !o.imm_is_float) return {};
       return fmt::format("operand '{}' must be an integer constant", rule.name);
     case Kind::pack: return check_pack(i, rule, o);

@@ -74,7 +74,10 @@ bool writes_first(const Instruction& inst) {
     case Op::applypriority:
     case Op::stackrestore:
     case Op::griddepcontrol:
+    case Op::stmatrix:
       return false;
+    case Op::wmma:
+      return !inst.has(Tok::store);
     case Op::bar:
     case Op::barrier:
       return inst.has(Tok::red);

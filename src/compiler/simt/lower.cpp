@@ -52,6 +52,7 @@ void Lowering::begin_function(llvm::Function* fn) {
   slots_.assign(plan_.graph.registers, Slot{});
   params_.clear();
   locals_.clear();
+  std::fill(std::begin(matrix_words_), std::end(matrix_words_), nullptr);
   guard_mask_ = write_guard_ = node_mask_ = nullptr;
   node_ = no_node;
   rp_ = nullptr;
@@ -748,6 +749,11 @@ bool Lowering::has_side_effects(const Inst& inst) const {
     case Op::membar:
     case Op::fence:
     case Op::brkpt:
+    case Op::mma:
+    case Op::wmma:
+    case Op::ldmatrix:
+    case Op::stmatrix:
+    case Op::movmatrix:
       return true;
     default:
       return false;
@@ -799,7 +805,7 @@ void Lowering::emit_guarded(const Inst& inst) {
 }
 
 bool Lowering::emit_plain(const Inst& inst) {
-  return lower_memory(inst) || lower_warp(inst) || lower_integer(inst) || lower_float(inst);
+  return lower_memory(inst) || lower_warp(inst) || lower_matrix(inst) || lower_integer(inst) || lower_float(inst);
 }
 
 }  // namespace limen::simt

@@ -271,6 +271,19 @@ class Lowering {
   void lower_barrier(const Inst& inst);
   void lower_yield();
 
+  // -- matrices of a warp (lower_matrix.cpp)
+  enum class MatrixWords : uint8_t { a, b, c, d, e, count_ };
+  bool lower_matrix(const Inst& inst);
+  void lower_mma(const Inst& inst);
+  void lower_wmma_memory(const Inst& inst);
+  void lower_matrix_rows(const Inst& inst);
+  void meet_aligned(const Inst& inst);
+  Value* matrix_words(MatrixWords which);
+  void store_words(const Inst& inst, Value* to, const ptx::Operand& o, ptx::Type t);
+  Value* store_fragment(const Inst& inst, MatrixWords which, const ptx::Operand& o, ptx::Type t);
+  void load_fragment(Value* words, const ptx::Operand& o, ptx::Type t);
+  Value* agreed(const Val& v);
+
   // -- calls (lower_call.cpp)
   void lower_call(const Inst& inst);
   bool call_service(const Inst& inst, const ptx::Function& callee);
@@ -304,6 +317,7 @@ class Lowering {
   std::vector<Slot> slots_;
   std::map<ptx::Index, Storage> params_, locals_;  ///< .param storage
   std::vector<Storage> returns_;
+  llvm::AllocaInst* matrix_words_[static_cast<size_t>(MatrixWords::count_)] = {};  ///< fragments in memory, by operand
   const RegionPlan* rp_ = nullptr;
   uint32_t region_index_ = 0;
   std::vector<llvm::BasicBlock*> heads_;

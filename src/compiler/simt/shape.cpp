@@ -534,6 +534,10 @@ Shape transfer(const Instruction& inst, const std::vector<Shape>& regs, const La
     case Op::atom:
     case Op::call:
     case Op::elect:
+    case Op::mma:
+    case Op::wmma:
+    case Op::ldmatrix:
+    case Op::movmatrix:
       return Shape::make_varying();
     case Op::bar:
     case Op::barrier:

@@ -248,6 +248,8 @@ void read_float_traits(const Instruction& inst, Traits& t) {
     case Op::sin:
     case Op::cos:
     case Op::tanh:
+    case Op::mma:
+    case Op::wmma:
       break;
     default:
       return;
@@ -278,6 +280,11 @@ Traits traits_of(const ptx::Function& function) {
         case Op::redux:
         case Op::activemask:
         case Op::elect:
+        case Op::mma:
+        case Op::wmma:
+        case Op::ldmatrix:
+        case Op::stmatrix:
+        case Op::movmatrix:
           t.warp_ops = true;
           break;
         case Op::bar:

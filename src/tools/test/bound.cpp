@@ -120,6 +120,7 @@ Distance compare_lane(const std::string& root, const std::string& bound, const F
   if (promised < 0) {
     // Arguments the manual promises nothing for: the device is followed as closely as inside.
     out.within = std::fabs(g - w) <= allowed_error(bound, w, 0, f);
+    out.counted = false;
     return out;
   }
   long double allowed = std::max(promised, ulp_of(exact, f) / 2);

@@ -38,7 +38,7 @@ HEADER = f""".version 9.0
 .local .align 16 .b8 lo[64];
 """
 # Words that change a shape or have ranges of their own.
-CONSTANTS = {"size": "16", "n": "0", "lut": "31", "a": "7"}
+CONSTANTS = {"size": "16", "n": "0", "lut": "31", "a": "7", "f": "0"}
 
 
 class Generator:
@@ -78,6 +78,9 @@ class Generator:
         text = self.register(type_name, operand, number)
         if operand.vector and (count := self.vector(words)) > 1:
             text = "{" + ", ".join(self.register(type_name, operand, i) for i in range(count)) + "}"
+        if operand.count:
+            text = "{" + ", ".join(self.register(type_name, operand, i)
+                                   for i in range(operand.count)) + "}"
         if operand.pair == 2:
             text += "|%p8"
         return text
@@ -146,7 +149,8 @@ def ask_ptxas(lines, folder):
         source.write_text(HEADER + body + "\nret;\n}\n")
         done = subprocess.run(["ptxas", "-arch=" + TARGET, "-O0", str(source), "-o", str(target)],
                               capture_output=True, text=True)
-        named = {int(n) - first for n in re.findall(r"line (\d+); (?:error|fatal)",
+        # Lines of ptxas' own text (what it makes of mma m8n8k4, say) are not ours.
+        named = {int(n) - first for n in re.findall(r"(?<!<builtin>), line (\d+); (?:error|fatal)",
                                                     done.stdout + done.stderr)}
         named = {n for n in named if 0 <= n < len(lines)} - refused
         if done.returncode == 0:

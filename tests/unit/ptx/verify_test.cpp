@@ -48,6 +48,19 @@ TEST(Verify, Counts) {
   reject("bar.arrive 0;", "takes 2 operands, found 1");
 }
 
+TEST(Verify, Fragments) {
+  const char* mma = "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 ";
+  auto with = [&](const char* operands) { return std::string(mma) + operands; };
+  accept(with("{%f1, %f2, %f3, %f4}, {%r1, %r2}, {%r3}, {%f1, %f2, %f3, %f4};").c_str());
+  accept(with("{_, %f2, %f3, %f4}, {%r1, %r2}, {%r3}, {%f1, 0f00000000, %f3, %f4};").c_str());
+  reject(with("{%f1, %f2, %f3}, {%r1, %r2}, {%r3}, {%f1, %f2, %f3, %f4};").c_str(), "vector of 4");
+  reject(with("{%f1, %f2, %f3, %f4}, {%r1, %r2}, %r3, {%f1, %f2, %f3, %f4};").c_str(), "vector of 1");
+  reject(with("{%f1, %f2, %f3, %f4}, {%f1, %f2}, {%r3}, {%f1, %f2, %f3, %f4};").c_str(), "'%f1'");
+  reject(with("{%f1, %f2, %f3, %f4}, {1, 2}, {%r3}, {%f1, %f2, %f3, %f4};").c_str(), "registers");
+  reject("mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1, %f2, %f3, %f4}, {%r1, %r2}, "
+         "{%r3, %r4}, {%f1, %f2, %f3, %f4}, %r5, 4;", "below 4");
+}
+
 TEST(Verify, Kinds) {
   reject("add.u32 1, %r1, %r2;", "is a constant");
   reject("add.u32 _, %r1, %r2;", "cannot be discarded");
