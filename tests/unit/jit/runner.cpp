@@ -8,6 +8,7 @@
 
 #include "compiler/image/image.h"
 #include "compiler/ptx/parser.h"
+#include "oracle/oracle.h"
 
 namespace limen::test {
 
@@ -26,6 +27,33 @@ engine::Pool& pool() {
   return *p;
 }
 
+std::vector<uint8_t> parameters(const Job& job, const void* in, void* out) {
+  std::vector<uint8_t> bytes(24);
+  const uint32_t n =
+      job.grid[0] * job.grid[1] * job.grid[2] * job.block[0] * job.block[1] * job.block[2];
+  std::memcpy(bytes.data(), &in, 8);
+  std::memcpy(bytes.data() + 8, &out, 8);
+  std::memcpy(bytes.data() + 16, &n, 4);
+  return bytes;
+}
+
+Outcome evaluate(const Job& job, ptx::Module& module, uint32_t kernel) {
+  Outcome o;
+  std::vector<uint32_t> in = job.in;
+  o.out.assign(job.out_words, 0);
+  oracle::Launch launch;
+  launch.kernel = kernel;
+  std::copy(job.grid, job.grid + 3, launch.grid);
+  std::copy(job.block, job.block + 3, launch.block);
+  launch.params = parameters(job, in.data(), o.out.data());
+  launch.memory = {{in.data(), in.size() * 4}, {o.out.data(), o.out.size() * 4}};
+  launch.max_steps = 200'000'000;
+  const oracle::Outcome result = oracle::evaluate(module, launch);
+  o.ran = result.ran;
+  o.error = result.error;
+  return o;
+}
+
 }  // namespace
 
 Outcome run(const Job& job) {
@@ -35,6 +63,7 @@ Outcome run(const Job& job) {
   ptx::Module& m = **module;
   uint32_t kernel = 0;
   while (kernel < m.functions.size() && !m.functions[kernel].is_entry) ++kernel;
+  if (job.strategy == oracle_strategy) return evaluate(job, m, kernel);
   jit::Specialization spec;
   if (job.specialize) {
     std::copy(job.block, job.block + 3, spec.block);
@@ -60,13 +89,9 @@ Outcome run(const Job& job) {
   o.out.assign(job.out_words, 0);
   auto grid = std::make_unique<engine::GridSpec>();
   grid->code = kc;
-  grid->params.resize(24);
-  const void* in_data = in.data();
-  void* out_data = o.out.data();
-  uint32_t n = job.grid[0] * job.grid[1] * job.grid[2] * job.block[0] * job.block[1] * job.block[2];
-  std::memcpy(grid->params.data(), &in_data, 8);
-  std::memcpy(grid->params.data() + 8, &out_data, 8);
-  std::memcpy(grid->params.data() + 16, &n, 4);
+  const std::vector<uint8_t> params = parameters(job, in.data(), o.out.data());
+  grid->params.resize(params.size());
+  std::copy(params.begin(), params.end(), grid->params.begin());
   std::copy(job.grid, job.grid + 3, grid->grid);
   std::copy(job.block, job.block + 3, grid->block);
   std::promise<engine::FaultInfo> done;

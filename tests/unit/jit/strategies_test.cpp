@@ -1,4 +1,4 @@
-// Differential test: random programs under every strategy and width against the lane strategy.
+// Differential test: random programs under every strategy and width against the evaluator.
 // LIMEN_SEEDS=N runs more of them (a soak); a failure prints the seed and leaves the program's
 // text.
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ void compare(uint64_t seed, bool barriers, bool warp_ops, const Shape& block) {
   job.in.resize(4096);
   for (auto& w : job.in) w = random() % 3 ? random() % 64 : random();
   job.out_words = size_t{16} * 3 * block.x * block.y;
-  job.strategy = 2;
+  job.strategy = oracle_strategy;
   Outcome want = run(job);
   auto text = [&] {
     std::string path = testing::TempDir() + "limen_seed_" + std::to_string(seed) + ".ptx";
@@ -65,6 +65,7 @@ void compare(uint64_t seed, bool barriers, bool warp_ops, const Shape& block) {
     check(0, 16, false);
   }
   check(1, 0, true);
+  check(2, 0, true);
 }
 
 const Shape shapes[] = {{32, 1}, {64, 2}, {16, 4}, {8, 8},  {33, 1},
