@@ -198,6 +198,7 @@ void Machine::integer_carry(Thread& t, const Instruction& i) {
   const Type type = i.type();
   const uint32_t width = bits_of(type);
   const bool takes = i.op == Op::addc || i.op == Op::subc || i.op == Op::madc;
+  if (takes && launch_.strict && !t.carry_known) fail(t, i, "reads CC.CF, which has no value");
   const Wide in = takes && t.carry ? 1 : 0;
   Wide a = read(t, i, i.ops[1], type), b = read(t, i, i.ops[2], type);
   if (i.op == Op::mad || i.op == Op::madc) {
@@ -207,7 +208,10 @@ void Machine::integer_carry(Thread& t, const Instruction& i) {
   }
   const bool subtracts = i.op == Op::sub || i.op == Op::subc;
   const Wide d = subtracts ? a - b - in : a + b + in;
-  if (i.has(Tok::cc)) t.carry = d >> width != 0;
+  if (i.has(Tok::cc)) {
+    t.carry = d >> width != 0;
+    t.carry_known = true;
+  }
   write(t, i.ops[0], d);
 }
 

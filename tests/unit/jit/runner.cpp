@@ -5,6 +5,7 @@
 
 #include <cstring>
 #include <future>
+#include <random>
 
 #include "compiler/image/image.h"
 #include "compiler/ptx/parser.h"
@@ -37,6 +38,19 @@ std::vector<uint8_t> parameters(const Job& job, const void* in, void* out) {
   return bytes;
 }
 
+/// Storage of the module's variables, as the engine wants it: address by index.
+struct Globals {
+  explicit Globals(const ptx::Module& module) {
+    for (const ptx::Variable& v : module.variables) {
+      storage.emplace_back((v.bytes + 7) / 8 + 1, 0);
+      std::memcpy(storage.back().data(), v.init.data(), std::min<size_t>(v.init.size(), v.bytes));
+      addresses.push_back(storage.back().data());
+    }
+  }
+  std::vector<std::vector<uint64_t>> storage;
+  std::vector<void*> addresses;
+};
+
 Outcome evaluate(const Job& job, ptx::Module& module, uint32_t kernel) {
   Outcome o;
   std::vector<uint32_t> in = job.in;
@@ -47,14 +61,28 @@ Outcome evaluate(const Job& job, ptx::Module& module, uint32_t kernel) {
   std::copy(job.block, job.block + 3, launch.block);
   launch.params = parameters(job, in.data(), o.out.data());
   launch.memory = {{in.data(), in.size() * 4}, {o.out.data(), o.out.size() * 4}};
-  launch.max_steps = 200'000'000;
+  launch.max_steps = job.max_steps;
   const oracle::Outcome result = oracle::evaluate(module, launch);
   o.ran = result.ran;
   o.error = result.error;
   return o;
 }
 
+constexpr size_t shared_words = 16;  ///< that all threads add to, behind those of each
+
 }  // namespace
+
+Job job_of(uint64_t seed, uint32_t block_x, uint32_t block_y) {
+  Job job;
+  job.grid[0] = 3;
+  job.block[0] = block_x;
+  job.block[1] = block_y;
+  std::mt19937 random(static_cast<uint32_t>(seed));
+  job.in.resize(4096);
+  for (auto& w : job.in) w = random() % 3 ? random() % 64 : random();
+  job.out_words = size_t{16} * 3 * block_x * block_y + shared_words;
+  return job;
+}
 
 Outcome run(const Job& job) {
   Outcome o;
@@ -94,6 +122,9 @@ Outcome run(const Job& job) {
   std::copy(params.begin(), params.end(), grid->params.begin());
   std::copy(job.grid, job.grid + 3, grid->grid);
   std::copy(job.block, job.block + 3, grid->block);
+  auto globals = std::make_shared<Globals>(m);
+  grid->globals = globals->addresses.data();
+  grid->keep_alive = globals;
   std::promise<engine::FaultInfo> done;
   grid->done = [&](const engine::FaultInfo& f) { done.set_value(f); };
   grid->print = [](const char*, size_t) {};

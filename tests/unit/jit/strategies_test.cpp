@@ -5,7 +5,6 @@
 
 #include <cstdlib>
 #include <fstream>
-#include <random>
 
 #include "runner.h"
 
@@ -27,15 +26,8 @@ struct Shape {
 };
 
 void compare(uint64_t seed, bool barriers, bool warp_ops, const Shape& block) {
-  Job job;
+  Job job = job_of(seed, block.x, block.y);
   job.ptx = random_program(seed, barriers, warp_ops);
-  job.grid[0] = 3;
-  job.block[0] = block.x;
-  job.block[1] = block.y;
-  std::mt19937 random(static_cast<uint32_t>(seed));
-  job.in.resize(4096);
-  for (auto& w : job.in) w = random() % 3 ? random() % 64 : random();
-  job.out_words = size_t{16} * 3 * block.x * block.y;
   job.strategy = oracle_strategy;
   Outcome want = run(job);
   auto text = [&] {
