@@ -23,7 +23,7 @@ Memory poisoned(uint32_t bytes) {
   Memory out;
   if (!bytes) return out;
   out.reserve(bytes);
-  out.poison(0, bytes);
+  out.forget(0, bytes);
   return out;
 }
 
@@ -154,7 +154,7 @@ void Machine::push_frame(Thread& t, Index function, const Instruction* call) {
       error_ = fmt::format("the stack of thread {} overflows in {}", t.linear, f.code->name);
       return;
     }
-    t.local.poison(f.local_base, l.local_bytes);
+    t.local.forget(f.local_base, l.local_bytes);
   }
   t.local_top = f.local_base + l.local_bytes;
   f.params = poisoned(l.param_bytes);

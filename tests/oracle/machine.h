@@ -23,19 +23,32 @@ using ptx::Space;
 using ptx::Tok;
 using ptx::Type;
 
-/// Bytes aligned for everything, poisoned so that a program that reads what nobody wrote shows.
+/// Aligned bytes that know which of them were written.
 class Memory {
  public:
-  void reserve(uint32_t bytes) { lines_.reset(new Line[(bytes + 63) / 64]); }
-  void poison(uint32_t first, uint32_t bytes) { std::memset(get() + first, 0xa5, bytes); }
+  void reserve(uint32_t bytes) {
+    lines_.reset(new Line[(bytes + 63) / 64]);
+    known_.assign(bytes, 0);
+  }
+  void forget(uint32_t first, uint32_t bytes) {
+    std::memset(get() + first, 0xa5, bytes);
+    std::memset(known_.data() + first, 0, bytes);
+  }
   uint8_t* get() const { return lines_ ? lines_[0].bytes : nullptr; }
   explicit operator bool() const { return lines_ != nullptr; }
+  bool holds(const uint8_t* p) const { return lines_ && p >= get() && p < get() + known_.size(); }
+  void write(const uint8_t* p, size_t bytes) { std::memset(&known_[index(p)], 1, bytes); }
+  bool is_known(const uint8_t* p, size_t bytes) const {
+    return !std::memchr(&known_[index(p)], 0, bytes);
+  }
 
  private:
   struct alignas(64) Line {
     uint8_t bytes[64];
   };
+  size_t index(const uint8_t* p) const { return static_cast<size_t>(p - get()); }
   std::unique_ptr<Line[]> lines_;
+  std::vector<uint8_t> known_;
 };
 
 /// Where a function's registers and variables lie in a frame.
@@ -70,7 +83,7 @@ struct Thread {
   uint32_t linear = 0, warp = 0, lane = 0;
   uint32_t tid[3] = {};
   uint32_t rounds = 0;     ///< gathering: how long already
-  bool carry = false;      ///< CC.CF
+  bool carry = false, carry_known = false;  ///< CC.CF
   bool predicate = false;  ///< handed in at a barrier
   bool yielded = false;
   const Instruction* waits = nullptr;
@@ -175,6 +188,8 @@ class Machine {
   void copy_asynchronous(Thread& t, const Instruction& i);
   uint8_t* locate(Thread& t, const Instruction& i, const Operand& address, Space space,
                   uint64_t bytes);
+  void note_write(Thread& t, const uint8_t* p, size_t bytes);
+  bool note_read(Thread& t, const Instruction& i, const uint8_t* p, size_t bytes);
   uint8_t* locate_host(Thread& t, uint64_t address, uint64_t bytes);
   bool warp(Thread& t, const Instruction& i);
   void meet(Block& block, uint32_t warp);

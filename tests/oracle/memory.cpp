@@ -83,6 +83,20 @@ uint8_t* Machine::locate(Thread& t, const Instruction& i, const Operand& o, Spac
   return base + address;
 }
 
+void Machine::note_write(Thread& t, const uint8_t* p, size_t bytes) {
+  if (t.block->shared.holds(p)) t.block->shared.write(p, bytes);
+  else if (t.local.holds(p)) t.local.write(p, bytes);
+}
+
+/// False, and an error, for shared or local bytes that nobody wrote.
+bool Machine::note_read(Thread& t, const Instruction& i, const uint8_t* p, size_t bytes) {
+  if (!launch_.strict) return true;
+  if (t.block->shared.holds(p) ? t.block->shared.is_known(p, bytes)
+                               : !t.local.holds(p) || t.local.is_known(p, bytes))
+    return true;
+  return fail(t, i, "reads memory that has no value");
+}
+
 bool Machine::memory(Thread& t, const Instruction& i) {
   switch (i.op) {
     case Op::ld:
@@ -120,7 +134,7 @@ void Machine::load(Thread& t, const Instruction& i) {
   const size_t each = ptx::size_of(type);
   const unsigned count = ptx::vector_of(i);
   const uint8_t* p = locate(t, i, i.ops[1], ptx::space_of(i), each * count);
-  if (!p) return;
+  if (!p || !note_read(t, i, p, each * count)) return;
   const Operand& to = i.ops[0];
   // All parts are fetched before the first is written: the address may be in one of them.
   const Wide first = fetch(p, each);
@@ -139,7 +153,9 @@ void Machine::store(Thread& t, const Instruction& i) {
   const Operand& from = i.ops[1];
   for (unsigned n = 0; n < count; ++n) {
     const Operand& e = from.kind == Operand::Kind::vector ? from.elems[n] : from;
-    if (e.kind != Operand::Kind::sink) put(p + n * each, each, read(t, i, e, type));
+    if (e.kind == Operand::Kind::sink) continue;
+    put(p + n * each, each, read(t, i, e, type));
+    note_write(t, p + n * each, each);
   }
 }
 
@@ -163,9 +179,11 @@ void Machine::copy_asynchronous(Thread& t, const Instruction& i) {
   if (take) {
     const uint8_t* from = locate(t, i, i.ops[1], Space::global, bytes);
     if (!from) return;
+    if (!note_read(t, i, from, take)) return;
     std::memcpy(buffer, from, take);
   }
   std::memcpy(to, buffer, bytes);
+  note_write(t, to, bytes);
 }
 
 bool Machine::atomic_result(const Instruction& i, Type type, Space space, Wide old, Wide b, Wide c,
@@ -221,7 +239,7 @@ bool Machine::atomic(Thread& t, const Instruction& i) {
   const size_t at = i.op == Op::red ? 0 : 1;
   Space space = ptx::space_of(i);
   uint8_t* p = locate(t, i, i.ops[at], space, bytes);
-  if (!p) return true;
+  if (!p || !note_read(t, i, p, bytes)) return true;
   if (t.block->shared &&
       inside(reinterpret_cast<uint64_t>(p), bytes, t.block->shared.get(), shared_bytes_))
     space = Space::shared;

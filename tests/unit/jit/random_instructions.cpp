@@ -6,7 +6,11 @@ namespace {
 
 /// Forms that the code generator refuses by name today. The evaluator has them.
 constexpr bool fp8_is_lowered = false, satfinite_is_lowered = false, video_is_lowered = false,
-               lop3_predicate_is_lowered = false, fns_is_lowered = false;
+               lop3_predicate_is_lowered = false, fns_is_lowered = false,
+               xorsign_is_lowered = false;
+/// Forms with a known failure in tests/oracle/found.
+constexpr bool carry_is_right = false, s16x2_is_right = false, tf32_nan_is_right = false,
+               half_nan_is_right = false;
 
 }  // namespace
 
@@ -40,7 +44,7 @@ void RandomInstructions::any_instruction() {
     case 9: return bits();
     case 10: return integer64();
     case 11: return bits64();
-    case 12: return carry();
+    case 12: return carry_is_right ? carry() : integer();
     case 13: return halfwords();
     case 14: return bytes();
     case 15: return pick(2) && video_is_lowered ? video() : predicates_only();
@@ -280,8 +284,8 @@ void RandomInstructions::bytes() {
                   pick({"s32", "u32"}), reg(), reg(), reg(), reg());
     default:
       return emit("{}{} {}, {}, {}", g,
-                  pick({"add.u16x2", "add.s16x2", "min.s16x2", "max.u16x2", "min.relu.s16x2",
-                        "min.u16x2", "max.relu.s16x2"}),
+                  s16x2_is_right ? pick({"add.s16x2", "min.s16x2", "min.relu.s16x2", "max.relu.s16x2"})
+                                 : pick({"add.u16x2", "max.u16x2", "min.u16x2", "add.s16x2"}),
                   reg(), reg(), reg());
   }
 }
@@ -341,7 +345,8 @@ void RandomInstructions::single() {
     case 4: return emit("{}{}{}.f32 {}, {}", g, pick({"neg", "abs"}), ftz, reg(), reg());
     default:
       return emit("{}{}{}{}.f32 {}, {}, {}", g, pick({"min", "max"}), ftz,
-                  pick({"", "", ".NaN", ".xorsign.abs"}), reg(), reg(), reg());
+                  xorsign_is_lowered ? pick({"", "", ".NaN", ".xorsign.abs"}) : pick({"", ".NaN"}),
+                  reg(), reg(), reg());
   }
 }
 
@@ -383,6 +388,7 @@ void RandomInstructions::single_convert() {
       return emit("{}cvt{}.f32.f32 {}, {}", g,
                   pick({".rni", ".rzi", ".rmi", ".rpi", ".ftz", ".sat"}), reg(), reg());
     default:
+      if (!tf32_nan_is_right) return emit("{}cvt.sat.f32.f32 {}, {}", g, reg(), reg());
       return emit("{}cvt{}.tf32.f32 {}, {}", g, pick({".rna", ".rn", ".rz", ".rn.relu"}), reg(),
                   reg());
   }
@@ -453,7 +459,7 @@ void RandomInstructions::halves() {
       return emit("{}fma.rn{}.{} {}, {}, {}, {}", g, pick({"", ".relu"}), type, reg(), reg(),
                   reg(), reg());
     case 2:
-      return emit("{}{}{}.{} {}, {}, {}", g, pick({"min", "max"}), pick({"", ".NaN"}), type, reg(),
+      return emit("{}{}{}.{} {}, {}, {}", g, pick({"min", "max"}), half_nan_is_right ? pick({"", ".NaN"}) : "", type, reg(),
                   reg(), reg());
     case 3: return emit("{}{}.{} {}, {}", g, pick({"neg", "abs"}), type, reg(), reg());
     case 4:

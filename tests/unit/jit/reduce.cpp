@@ -60,7 +60,16 @@ int main_of(int argc, char** argv) {
       }
     }
   }
-  std::fputs(join(lines).c_str(), stdout);
+  job.ptx = join(lines);
+  job.strategy = oracle_strategy;
+  const Outcome want = run(job);
+  job.strategy = static_cast<int>(number(5));
+  const Outcome got = run(job);
+  for (size_t n = 0, shown = 0; n < want.out.size() && got.ran && shown < 4; ++n)
+    if (want.out[n] != got.out[n] && ++shown)
+      std::fprintf(stderr, "thread %zu word %zu: %08x by the evaluator, %08x by the strategy\n",
+                   n / 16, n % 16, want.out[n], got.out[n]);
+  std::fputs(job.ptx.c_str(), stdout);
   return 0;
 }
 
