@@ -82,9 +82,9 @@ struct Thread {
   State state = State::running;
   uint32_t linear = 0, warp = 0, lane = 0;
   uint32_t tid[3] = {};
-  uint32_t rounds = 0;     ///< gathering: how long already
+  uint32_t rounds = 0;                      ///< gathering: how long already
   bool carry = false, carry_known = false;  ///< CC.CF
-  bool predicate = false;  ///< handed in at a barrier
+  bool predicate = false;                   ///< handed in at a barrier
   bool yielded = false;
   const Instruction* waits = nullptr;
   uint32_t member = 0;            ///< mask of a meeting

@@ -84,8 +84,10 @@ uint8_t* Machine::locate(Thread& t, const Instruction& i, const Operand& o, Spac
 }
 
 void Machine::note_write(Thread& t, const uint8_t* p, size_t bytes) {
-  if (t.block->shared.holds(p)) t.block->shared.write(p, bytes);
-  else if (t.local.holds(p)) t.local.write(p, bytes);
+  if (t.block->shared.holds(p))
+    t.block->shared.write(p, bytes);
+  else if (t.local.holds(p))
+    t.local.write(p, bytes);
 }
 
 /// False, and an error, for shared or local bytes that nobody wrote.

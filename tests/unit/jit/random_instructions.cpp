@@ -10,7 +10,7 @@ constexpr bool fp8_is_lowered = false, satfinite_is_lowered = false, video_is_lo
                xorsign_is_lowered = false;
 /// Forms with a known failure in tests/oracle/found.
 constexpr bool carry_is_right = false, s16x2_is_right = false, tf32_nan_is_right = false,
-               half_nan_is_right = false;
+               half_nan_is_right = false, bf16_nan_is_right = false, half_ftz_is_right = false;
 
 }  // namespace
 
@@ -20,40 +20,62 @@ const char* RandomInstructions::scratch_registers() {
 
 std::string RandomInstructions::value() {
   switch (pick(4)) {
-    case 0: return std::to_string(static_cast<int>(pick(64)) - 16);
+    case 0:
+      return std::to_string(static_cast<int>(pick(64)) - 16);
     case 1:
       return pick(3) ? std::to_string(1 << pick(8))
                      : std::to_string(static_cast<int32_t>(random_()));
-    default: return reg();
+    default:
+      return reg();
   }
 }
 
 std::string RandomInstructions::wide_value() {
   switch (pick(4)) {
-    case 0: return std::to_string(static_cast<int>(pick(99)) - 20);
-    case 1: return fmt::format("{}", static_cast<int64_t>(random_()) >> pick(60));
-    default: return wide();
+    case 0:
+      return std::to_string(static_cast<int>(pick(99)) - 20);
+    case 1:
+      return fmt::format("{}", static_cast<int64_t>(random_()) >> pick(60));
+    default:
+      return wide();
   }
 }
 
 void RandomInstructions::any_instruction() {
   switch (pick(22)) {
-    default: return basic();
-    case 6: case 7: return basic_wide();
-    case 8: return integer();
-    case 9: return bits();
-    case 10: return integer64();
-    case 11: return bits64();
-    case 12: return carry_is_right ? carry() : integer();
-    case 13: return halfwords();
-    case 14: return bytes();
-    case 15: return pick(2) && video_is_lowered ? video() : predicates_only();
-    case 16: return single();
-    case 17: return single_compare();
-    case 18: return single_convert();
-    case 19: return pick(2) ? twice() : twice_convert();
-    case 20: return halves();
-    case 21: return pick(2) || !fp8_is_lowered ? half() : small_floats();
+    default:
+      return basic();
+    case 6:
+    case 7:
+      return basic_wide();
+    case 8:
+      return integer();
+    case 9:
+      return bits();
+    case 10:
+      return integer64();
+    case 11:
+      return bits64();
+    case 12:
+      return carry_is_right ? carry() : integer();
+    case 13:
+      return halfwords();
+    case 14:
+      return bytes();
+    case 15:
+      return pick(2) && video_is_lowered ? video() : predicates_only();
+    case 16:
+      return single();
+    case 17:
+      return single_compare();
+    case 18:
+      return single_convert();
+    case 19:
+      return pick(2) ? twice() : twice_convert();
+    case 20:
+      return halves();
+    case 21:
+      return pick(2) || !fp8_is_lowered ? half() : small_floats();
   }
 }
 
@@ -65,10 +87,10 @@ void RandomInstructions::basic() {
     case 1:
     case 2:
       return emit("{}{} {}, {}, {}", g,
-                  pick(3) ? pick({"add.s32", "sub.s32", "mul.lo.s32", "and.b32", "or.b32",
-                                  "xor.b32"})
-                          : pick({"min.s32", "max.u32", "min.u32", "div.u32", "rem.s32", "div.s32",
-                                  "rem.u32", "max.s32"}),
+                  pick(3)
+                      ? pick({"add.s32", "sub.s32", "mul.lo.s32", "and.b32", "or.b32", "xor.b32"})
+                      : pick({"min.s32", "max.u32", "min.u32", "div.u32", "rem.s32", "div.s32",
+                              "rem.u32", "max.s32"}),
                   reg(), reg(), value());
     case 3:
       return emit("{}mov.u32 {}, {}", g, reg(), value());
@@ -162,11 +184,12 @@ void RandomInstructions::bits() {
       if (!fns_is_lowered) break;
       emit("and.b32 %y0, {}, 31", reg());
       return emit("{}fns.b32 {}, {}, %y0, {}", g, reg(), reg(), static_cast<int>(pick(9)) - 4);
-    default: break;
+    default:
+      break;
   }
-      emit("{}lop3.{}.b32 {}|{}, {}, {}, {}, {}, {}{}", g, pick({"and", "or"}), reg(),
-                  pred(), reg(), reg(), reg(), pick(256), negation(), pred());
-  }
+  emit("{}lop3.{}.b32 {}|{}, {}, {}, {}, {}, {}{}", g, pick({"and", "or"}), reg(), pred(), reg(),
+       reg(), reg(), pick(256), negation(), pred());
+}
 
 void RandomInstructions::integer64() {
   const std::string g = guard();
@@ -204,10 +227,11 @@ void RandomInstructions::bits64() {
     case 2:
       return emit("{}{} {}, {}", g,
                   pick({"popc.b64", "clz.b64", "bfind.u64", "bfind.shiftamt.s64"}), reg(), wide());
-    case 3: return emit("{}brev.b64 {}, {}", g, wide(), wide());
+    case 3:
+      return emit("{}brev.b64 {}, {}", g, wide(), wide());
     case 4:
-      return emit("{}bfe.{} {}, {}, {}, {}", g, pick({"s64", "u64"}), wide(), wide(),
-                  pick(70), pick(70));
+      return emit("{}bfe.{} {}, {}, {}, {}", g, pick({"s64", "u64"}), wide(), wide(), pick(70),
+                  pick(70));
     case 5:
       return emit("{}bfi.b64 {}, {}, {}, {}, {}", g, wide(), wide(), wide(), shift(), shift());
     default:
@@ -245,9 +269,8 @@ void RandomInstructions::halfwords() {
   emit("cvt.u16.u32 %h2, {}", reg());
   switch (pick(6)) {
     case 0:
-      emit("{} %h0, %h0, %h2",
-           pick({"add.u16", "sub.s16", "mul.lo.u16", "mul.hi.s16", "min.s16", "max.u16", "and.b16",
-                 "xor.b16"}));
+      emit("{} %h0, %h0, %h2", pick({"add.u16", "sub.s16", "mul.lo.u16", "mul.hi.s16", "min.s16",
+                                     "max.u16", "and.b16", "xor.b16"}));
       break;
     case 1:
       emit("{} %h1, %h0, {}", pick({"shl.b16", "shr.u16", "shr.s16"}), pick(20));
@@ -259,7 +282,8 @@ void RandomInstructions::halfwords() {
     case 3:
       return emit("{}setp.{}.{} {}, %h0, %h2", guard(), pick({"lt", "ge", "eq", "ne"}),
                   pick({"s16", "u16"}), pred());
-    case 4: return emit("{}mul.wide.{} {}, %h0, %h2", guard(), pick({"s16", "u16"}), reg());
+    case 4:
+      return emit("{}mul.wide.{} {}, %h0, %h2", guard(), pick({"s16", "u16"}), reg());
     default:
       emit("{} %h1, %h0", pick({"neg.s16", "abs.s16", "not.b16", "cvt.s16.s8", "cvt.u16.u8"}));
       break;
@@ -284,8 +308,9 @@ void RandomInstructions::bytes() {
                   pick({"s32", "u32"}), reg(), reg(), reg(), reg());
     default:
       return emit("{}{} {}, {}, {}", g,
-                  s16x2_is_right ? pick({"add.s16x2", "min.s16x2", "min.relu.s16x2", "max.relu.s16x2"})
-                                 : pick({"add.u16x2", "max.u16x2", "min.u16x2", "add.s16x2"}),
+                  s16x2_is_right
+                      ? pick({"add.s16x2", "min.s16x2", "min.relu.s16x2", "max.relu.s16x2"})
+                      : pick({"add.u16x2", "max.u16x2", "min.u16x2", "add.s16x2"}),
                   reg(), reg(), reg());
   }
 }
@@ -296,8 +321,8 @@ void RandomInstructions::video() {
   const std::string types = fmt::format("{}.{}.{}", t[0], t[1], t[2]);
   switch (pick(4)) {
     case 0:
-      return emit("{}{}.{}.sat {}, {}, {}", g,
-                  pick({"vadd", "vsub", "vabsdiff", "vmin", "vmax"}), types, reg(), reg(), reg());
+      return emit("{}{}.{}.sat {}, {}, {}", g, pick({"vadd", "vsub", "vabsdiff", "vmin", "vmax"}),
+                  types, reg(), reg(), reg());
     case 1:
       return emit("{}{}2.{}{} {}, {}, {}, {}", g,
                   pick({"vadd", "vsub", "vavrg", "vabsdiff", "vmin", "vmax"}), types,
@@ -318,7 +343,8 @@ void RandomInstructions::predicates_only() {
     case 0:
       return emit("{}{} {}, {}, {}", g, pick({"xor.pred", "and.pred", "or.pred"}), pred(), pred(),
                   pred());
-    case 1: return emit("{}not.pred {}, {}", g, pred(), pred());
+    case 1:
+      return emit("{}not.pred {}, {}", g, pred(), pred());
     case 2:
       return emit("{}setp.{}.{}.s32 {}, {}, {}, {}{}", g, pick({"eq", "lt", "ge"}),
                   pick({"and", "or", "xor"}), pred(), reg(), value(), negation(), pred());
@@ -339,10 +365,12 @@ void RandomInstructions::single() {
     case 1:
       return emit("{}{}{}{}{}.f32 {}, {}, {}", g, pick({"add", "sub", "mul"}), mode, ftz, sat,
                   reg(), reg(), reg());
-    case 2: return emit("{}div{}{}.f32 {}, {}, {}", g, mode, ftz, reg(), reg(), reg());
+    case 2:
+      return emit("{}div{}{}.f32 {}, {}, {}", g, mode, ftz, reg(), reg(), reg());
     case 3:
       return emit("{}{}{}{}.f32 {}, {}", g, pick({"rcp", "sqrt"}), mode, ftz, reg(), reg());
-    case 4: return emit("{}{}{}.f32 {}, {}", g, pick({"neg", "abs"}), ftz, reg(), reg());
+    case 4:
+      return emit("{}{}{}.f32 {}, {}", g, pick({"neg", "abs"}), ftz, reg(), reg());
     default:
       return emit("{}{}{}{}.f32 {}, {}, {}", g, pick({"min", "max"}), ftz,
                   xorsign_is_lowered ? pick({"", "", ".NaN", ".xorsign.abs"}) : pick({"", ".NaN"}),
@@ -361,11 +389,13 @@ void RandomInstructions::single_compare() {
       return emit("{}testp.{}.f32 {}, {}", g,
                   pick({"finite", "infinite", "number", "notanumber", "normal", "subnormal"}),
                   pred(), reg());
-    case 2: return emit("{}copysign.f32 {}, {}, {}", g, reg(), reg(), reg());
+    case 2:
+      return emit("{}copysign.f32 {}, {}, {}", g, reg(), reg(), reg());
     case 3:
       return emit("{}set.{}.{}.f32 {}, {}, {}", g, compare, pick({"u32", "f32"}), reg(), reg(),
                   reg());
-    default: return emit("{}mov.f32 {}, {}", g, reg(), pick(4) ? reg() : "0f7FC12345");
+    default:
+      return emit("{}mov.f32 {}, {}", g, reg(), pick(4) ? reg() : "0f7FC12345");
   }
 }
 
@@ -404,13 +434,21 @@ void RandomInstructions::twice() {
   const std::string g = guard(), d = wide();
   const std::string mode = pick({".rn", ".rn", ".rz", ".rm", ".rp"});
   switch (pick(6)) {
-    case 0: emit("{}fma{}.f64 {}, {}, {}, {}", g, mode, d, wide(), wide(), wide()); break;
+    case 0:
+      emit("{}fma{}.f64 {}, {}, {}, {}", g, mode, d, wide(), wide(), wide());
+      break;
     case 1:
       emit("{}{}{}.f64 {}, {}, {}", g, pick({"add", "sub", "mul", "div"}), mode, d, wide(), wide());
       break;
-    case 2: emit("{}{}{}.f64 {}, {}", g, pick({"rcp", "sqrt"}), mode, d, wide()); break;
-    case 3: emit("{}{}.f64 {}, {}, {}", g, pick({"min", "max"}), d, wide(), wide()); break;
-    case 4: emit("{}{}.f64 {}, {}", g, pick({"neg", "abs"}), d, wide()); break;
+    case 2:
+      emit("{}{}{}.f64 {}, {}", g, pick({"rcp", "sqrt"}), mode, d, wide());
+      break;
+    case 3:
+      emit("{}{}.f64 {}, {}, {}", g, pick({"min", "max"}), d, wide(), wide());
+      break;
+    case 4:
+      emit("{}{}.f64 {}, {}", g, pick({"neg", "abs"}), d, wide());
+      break;
     default:
       return emit("{}setp.{}.f64 {}, {}, {}", g,
                   pick({"lt", "leu", "eq", "neu", "nan", "num", "gt", "geu", "ne"}), pred(), wide(),
@@ -435,8 +473,8 @@ void RandomInstructions::twice_convert() {
       return emit("{}cvt{}.{}.f64 {}, {}", g, pick({".rzi", ".rni", ".rmi", ".rpi"}),
                   pick({"s64", "u64"}), d, wide());
     case 4:
-      return emit("{}cvt{}.f32.f64 {}, {}", g, pick({".rn", ".rz", ".rm", ".rp", ".rn.ftz", ".rn.sat"}),
-                  reg(), wide());
+      return emit("{}cvt{}.f32.f64 {}, {}", g,
+                  pick({".rn", ".rz", ".rm", ".rp", ".rn.ftz", ".rn.sat"}), reg(), wide());
     case 5:
       emit("{}cvt.f64.f32 {}, {}", g, d, reg());
       return canonical(d);
@@ -448,7 +486,7 @@ void RandomInstructions::twice_convert() {
 
 /// f16x2 and bf16x2 in 32-bit registers.
 void RandomInstructions::halves() {
-  const std::string g = guard(), ftz = pick({"", "", ".ftz"});
+  const std::string g = guard(), ftz = half_ftz_is_right ? pick({"", "", ".ftz"}) : "";
   const bool b = pick(2);
   const std::string type = b ? "bf16x2" : "f16x2";
   switch (pick(6)) {
@@ -456,18 +494,20 @@ void RandomInstructions::halves() {
       return emit("{}{}.rn{}.{} {}, {}, {}", g, pick({"add", "sub", "mul"}), b ? "" : ftz, type,
                   reg(), reg(), reg());
     case 1:
-      return emit("{}fma.rn{}.{} {}, {}, {}, {}", g, pick({"", ".relu"}), type, reg(), reg(),
-                  reg(), reg());
+      return emit("{}fma.rn{}.{} {}, {}, {}, {}", g, pick({"", ".relu"}), type, reg(), reg(), reg(),
+                  reg());
     case 2:
-      return emit("{}{}{}.{} {}, {}, {}", g, pick({"min", "max"}), half_nan_is_right ? pick({"", ".NaN"}) : "", type, reg(),
-                  reg(), reg());
-    case 3: return emit("{}{}.{} {}, {}", g, pick({"neg", "abs"}), type, reg(), reg());
+      return emit("{}{}{}.{} {}, {}, {}", g, pick({"min", "max"}),
+                  half_nan_is_right ? pick({"", ".NaN"}) : "", type, reg(), reg(), reg());
+    case 3:
+      return emit("{}{}.{} {}, {}", g, pick({"neg", "abs"}), type, reg(), reg());
     case 4:
-      emit("setp.{}.{} %z0|%z1, {}, {}", pick({"lt", "leu", "eq", "neu", "nan", "num"}), type, reg(),
-           reg());
+      emit("setp.{}.{} %z0|%z1, {}, {}", pick({"lt", "leu", "eq", "neu", "nan", "num"}), type,
+           reg(), reg());
       return emit("{}selp.b32 {}, {}, {}, {}", g, reg(), reg(), reg(), pick({"%z0", "%z1"}));
     default:
-      return emit("{}cvt{}.{}.f32 {}, {}, {}", g, satfinite_is_lowered ? pick({".rn", ".rz", ".rn.relu", ".rz.satfinite"})
+      return emit("{}cvt{}.{}.f32 {}, {}, {}", g,
+                  satfinite_is_lowered ? pick({".rn", ".rz", ".rn.relu", ".rz.satfinite"})
                                        : pick({".rn", ".rz", ".rn.relu"}),
                   type, reg(), reg(), reg());
   }
@@ -478,15 +518,22 @@ void RandomInstructions::half() {
   emit("mov.b32 {{%h2, %h3}}, {}", reg());
   switch (pick(7)) {
     case 0:
-      emit("{}.rn{}{}.f16 %h0, %h1, %h2", pick({"add", "sub", "mul"}), pick({"", ".ftz"}),
-           pick({"", ".sat"}));
+      emit("{}.rn{}{}.f16 %h0, %h1, %h2", pick({"add", "sub", "mul"}),
+           half_ftz_is_right ? pick({"", ".ftz"}) : "", pick({"", ".sat"}));
       break;
-    case 1: emit("fma.rn{}.f16 %h0, %h1, %h2, %h3", pick({"", ".sat", ".relu"})); break;
-    case 2: emit("fma.rn.bf16 %h0, %h1, %h2, %h3"); break;
+    case 1:
+      emit("fma.rn{}.f16 %h0, %h1, %h2, %h3", pick({"", ".sat", ".relu"}));
+      break;
+    case 2:
+      emit("fma.rn.bf16 %h0, %h1, %h2, %h3");
+      break;
     case 3:
-      emit("cvt{}.{}.f32 %h0, {}", pick({".rn", ".rz", ".rm", ".rp"}), pick({"f16", "bf16"}), reg());
+      emit("cvt{}.{}.f32 %h0, {}", pick({".rn", ".rz", ".rm", ".rp"}), pick({"f16", "bf16"}),
+           reg());
       break;
-    case 4: return emit("{}cvt.f32.{} {}, %h0", guard(), pick({"f16", "bf16"}), reg());
+    case 4:
+      return emit("{}cvt.f32.{} {}, %h0", guard(),
+                  bf16_nan_is_right ? pick({"f16", "bf16"}) : "f16", reg());
     case 5:
       return emit("{}cvt{}.{}.f16 {}, %h2", guard(), pick({".rzi", ".rni", ".rmi", ".rpi"}),
                   pick({"s32", "u32", "s16", "u8"}), reg());
@@ -500,9 +547,15 @@ void RandomInstructions::half() {
 void RandomInstructions::small_floats() {
   const std::string type = pick({"e4m3x2", "e5m2x2"});
   switch (pick(3)) {
-    case 0: emit("cvt.rn.satfinite{}.{}.f32 %h0, {}, {}", pick({"", ".relu"}), type, reg(), reg()); break;
-    case 1: emit("cvt.rn.satfinite.{}.f16x2 %h0, {}", type, reg()); break;
-    default: emit("cvt.u16.u32 %h0, {}", reg()); break;
+    case 0:
+      emit("cvt.rn.satfinite{}.{}.f32 %h0, {}, {}", pick({"", ".relu"}), type, reg(), reg());
+      break;
+    case 1:
+      emit("cvt.rn.satfinite.{}.f16x2 %h0, {}", type, reg());
+      break;
+    default:
+      emit("cvt.u16.u32 %h0, {}", reg());
+      break;
   }
   if (pick(2)) return emit("{}cvt.u32.u16 {}, %h0", guard(), reg());
   return emit("{}cvt.rn{}.f16x2.{} {}, %h0", guard(), pick({"", ".relu"}), type, reg());

@@ -18,10 +18,12 @@ class Writer : private RandomInstructions {
 
   std::string program() {
     text_ = ".version 8.2\n.target sm_90\n.address_size 64\n";
-    text_ += ".const .align 4 .u32 table[16] = {1, 2, 4, 8, 16, 0xffffffff, 0x80000000, 0, 7, 9, "
-             "0x3f800000, 0x7f800000, 0xff800001, 3, 5, 1000};\n";
-    text_ += ".global .align 8 .u64 wide_table[4] = {1, 0xffffffffffffffff, 0x4000000000000000, "
-             "99};\n";
+    text_ +=
+        ".const .align 4 .u32 table[16] = {1, 2, 4, 8, 16, 0xffffffff, 0x80000000, 0, 7, 9, "
+        "0x3f800000, 0x7f800000, 0xff800001, 3, 5, 1000};\n";
+    text_ +=
+        ".global .align 8 .u64 wide_table[4] = {1, 0xffffffffffffffff, 0x4000000000000000, "
+        "99};\n";
     calls_ = pick(3) == 0;
     if (calls_) functions();
     text_ += ".visible .entry k(.param .u64 pin, .param .u64 pout, .param .u32 pn)\n{\n";
@@ -42,7 +44,8 @@ class Writer : private RandomInstructions {
     line("setp.lt.u32 %q6, %c1, 16");
     emit("@%q6 st.shared.u32 [%c4+{}], %t4", shared_sums);
     if (has_local_)
-      for (int at = 0; at < local_bytes; at += 8) emit("st.local.u64 [loc+{}], %d{}", at, pick(wides));
+      for (int at = 0; at < local_bytes; at += 8)
+        emit("st.local.u64 [loc+{}], %d{}", at, pick(wides));
     // A shuffle from a lane that has exited is undefined: no exits where lanes look at each other.
     if (pick(4) == 0 && !warp_ops_) early_exit();
     statements(3 + pick(5), 0, true);
@@ -83,12 +86,18 @@ class Writer : private RandomInstructions {
 
   std::string start(uint32_t i) {
     switch (i) {
-      case 0: return "%t4";
-      case 2: return "%t0";
-      case 3: return "%ctaid.x";
-      case 4: return "%t3";
-      case 5: return "%laneid";
-      default: return std::to_string(pick(1000));
+      case 0:
+        return "%t4";
+      case 2:
+        return "%t0";
+      case 3:
+        return "%ctaid.x";
+      case 4:
+        return "%t3";
+      case 5:
+        return "%laneid";
+      default:
+        return std::to_string(pick(1000));
     }
   }
 
@@ -102,11 +111,16 @@ class Writer : private RandomInstructions {
     if (k < 14) return any_instruction();
     switch (k) {
       case 14:
-      case 15: return load();
-      case 16: return store();
-      case 17: return pick(2) ? atomic() : constant();
-      case 18: return has_local_ ? local() : any_instruction();
-      default: return calls_ ? call() : emit("{}mov.u32 {}, %t{}", guard(), reg(), pick(5));
+      case 15:
+        return load();
+      case 16:
+        return store();
+      case 17:
+        return pick(2) ? atomic() : constant();
+      case 18:
+        return has_local_ ? local() : any_instruction();
+      default:
+        return calls_ ? call() : emit("{}mov.u32 {}, %t{}", guard(), reg(), pick(5));
     }
   }
 
@@ -120,7 +134,8 @@ class Writer : private RandomInstructions {
       case 1:  // thread + constant: stays shaped
         emit("add.s32 %c0, %t4, {}", pick(64));
         break;
-      default:  // a progression that wraps below: unsigned, guarded widening, legal after the maximum
+      default:  // a progression that wraps below: unsigned, guarded widening, legal after the
+                // maximum
         emit("add.s32 %c0, %t0, {}", static_cast<int>(pick(40)) - 40);
         line("max.s32 %c0, %c0, 0");
         break;
@@ -149,11 +164,16 @@ class Writer : private RandomInstructions {
   void store() {
     const std::string g = guard();
     switch (pick(6)) {
-      case 0: return emit("{}st.global.u8 [%a4+{}], {}", g, 56 + pick(8), reg());
-      case 1: return emit("{}st.global.u16 [%a4+{}], {}", g, 56 + 2 * pick(4), reg());
-      case 2: return emit("{}st.global.v2.u32 [%a4+56], {{{}, {}}}", g, reg(), reg());
-      case 3: return emit("{}st.u64 [%a4+56], {}", g, wide());
-      default: return emit("{}st.global.u32 [%a4+{}], {}", g, 56 + 4 * pick(2), reg());
+      case 0:
+        return emit("{}st.global.u8 [%a4+{}], {}", g, 56 + pick(8), reg());
+      case 1:
+        return emit("{}st.global.u16 [%a4+{}], {}", g, 56 + 2 * pick(4), reg());
+      case 2:
+        return emit("{}st.global.v2.u32 [%a4+56], {{{}, {}}}", g, reg(), reg());
+      case 3:
+        return emit("{}st.u64 [%a4+56], {}", g, wide());
+      default:
+        return emit("{}st.global.u32 [%a4+{}], {}", g, 56 + 4 * pick(2), reg());
     }
   }
 
@@ -179,11 +199,13 @@ class Writer : private RandomInstructions {
                     pick({"add.u32", "exch.b32", "max.s32", "min.u32", "and.b32", "or.b32",
                           "xor.b32", "inc.u32", "dec.u32"}),
                     reg(), 56 + 4 * pick(2), reg());
-      case 1: return emit("{}atom.global.cas.b32 {}, [%a4+56], {}, {}", g, reg(), reg(), reg());
+      case 1:
+        return emit("{}atom.global.cas.b32 {}, [%a4+56], {}, {}", g, reg(), reg(), reg());
       case 2:
         return emit("{}atom.{} {}, [%a4+56], {}", g,
                     pick({"add.u64", "exch.b64", "max.u64", "min.s64", "xor.b64"}), wide(), wide());
-      default: return shared_word(g, "global", "%a6");
+      default:
+        return shared_word(g, "global", "%a6");
     }
   }
 
@@ -236,7 +258,8 @@ class Writer : private RandomInstructions {
       case 4:
         emit("and.b32 %c0, {}, 1", reg());
         return emit("match.all.sync.b32 {}|{}, %c0, -1", reg(), pred());
-      default: break;
+      default:
+        break;
     }
     const uint32_t mode = pick(4);
     const char* modes[] = {"up", "down", "bfly", "idx"};
@@ -255,9 +278,12 @@ class Writer : private RandomInstructions {
 
   void barrier() {
     switch (pick(5)) {
-      case 0: return reduction();
-      case 1: return block_sums();
-      default: break;
+      case 0:
+        return reduction();
+      case 1:
+        return block_sums();
+      default:
+        break;
     }
     // Own word out, neighbour's in; two barriers keep the phases apart.
     own_shared_word();
@@ -267,8 +293,10 @@ class Writer : private RandomInstructions {
     line("rem.u32 %c5, %c5, %t6");
     line("shl.b32 %c5, %c5, 2");
     line("add.s32 %c5, %c3, %c5");
-    if (pick(3)) emit("ld.shared.u32 {}, [%c5]", reg());
-    else emit("ld.shared.{} {}, [%c5+{}]", pick({"u8", "s8"}), reg(), pick(4));
+    if (pick(3))
+      emit("ld.shared.u32 {}, [%c5]", reg());
+    else
+      emit("ld.shared.{} {}, [%c5+{}]", pick({"u8", "s8"}), reg(), pick(4));
     line("bar.sync 0");
   }
 
@@ -348,8 +376,10 @@ class Writer : private RandomInstructions {
   void loop(int depth) {
     const int head = next_++, end = next_++, latch = next_++;
     const std::string c = fmt::format("%c{}", 8 + depth);
-    if (pick(2)) emit("mov.u32 {}, {}", c, 1 + pick(5));
-    else emit("and.b32 {}, {}, 7", c, reg());
+    if (pick(2))
+      emit("mov.u32 {}, {}", c, 1 + pick(5));
+    else
+      emit("and.b32 {}, {}, 7", c, reg());
     label(head);
     emit("setp.le.s32 %q{}, {}, 0", 1 + depth, c);
     emit("@%q{} bra L{}", 1 + depth, end);
@@ -365,11 +395,13 @@ class Writer : private RandomInstructions {
   void leave() {
     const Loop& any = breaks_[pick(static_cast<uint32_t>(breaks_.size()))];
     switch (pick(7)) {
-      case 0: return emit("@{} bra L{}", pred(), breaks_.back().latch);
+      case 0:
+        return emit("@{} bra L{}", pred(), breaks_.back().latch);
       case 1:
         if (barriers_ || warp_ops_ || in_function_) break;
         return emit("@{} ret", pred());
-      case 2: return emit("@{} bra L{}", pred(), any.latch);
+      case 2:
+        return emit("@{} bra L{}", pred(), any.latch);
       case 3:
       case 4: {  // a back edge of its own from inside an arm, of this loop or of an outer one
         const int skip = next_++;
@@ -384,7 +416,8 @@ class Writer : private RandomInstructions {
         }
         return label(skip);
       }
-      default: break;
+      default:
+        break;
     }
     emit("@{} bra L{}", pred(), any.end);
   }
@@ -424,8 +457,8 @@ class Writer : private RandomInstructions {
       line("mov.u64 %f0, f0");
       line("mov.u64 %f1, f1");
       emit("selp.b64 %f0, %f0, %f1, {}", pred());
-      text_ += fmt::format("P{}: .callprototype (.param .b32 _) _ (.param .b32 _, .param .b64 _);\n",
-                           list);
+      text_ += fmt::format(
+          "P{}: .callprototype (.param .b32 _) _ (.param .b32 _, .param .b64 _);\n", list);
       emit("call (q0), %f0, (p0, p1), P{}", list);
     } else {
       emit("call (q0), f{}, (p0, p1)", f);

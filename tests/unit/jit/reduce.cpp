@@ -1,6 +1,7 @@
-// Makes a failing program small: takes lines out of a PTX text as long as the evaluator still runs it
-// and one strategy still gives something else. The evaluator is strict, so what remains is defined.
-// reduce FILE SEED BLOCK_X BLOCK_Y STRATEGY WIDTH [any]: the smaller text goes to standard output.
+// Makes a failing program small: takes lines out of a PTX text as long as the evaluator still runs
+// it and one strategy still gives something else. The evaluator is strict, so what remains is
+// defined. reduce FILE SEED BLOCK_X BLOCK_Y STRATEGY WIDTH [any]: the smaller text goes to standard
+// output.
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -31,7 +32,8 @@ std::string difference(Job job, int strategy, uint32_t width, bool specialize) {
 }
 
 int main_of(int argc, char** argv) {
-  if (argc < 7) return std::fputs("reduce FILE SEED BLOCK_X BLOCK_Y STRATEGY WIDTH [any]\n", stderr), 2;
+  if (argc < 7)
+    return std::fputs("reduce FILE SEED BLOCK_X BLOCK_Y STRATEGY WIDTH [any]\n", stderr), 2;
   const auto number = [&](int n) { return std::strtoull(argv[n], nullptr, 10); };
   std::ifstream file(argv[1]);
   std::vector<std::string> lines;
@@ -51,7 +53,8 @@ int main_of(int argc, char** argv) {
     for (size_t at = 0; at < lines.size();) {
       std::vector<std::string> fewer = lines;
       const size_t end = std::min(at + chunk, fewer.size());
-      fewer.erase(fewer.begin() + static_cast<ptrdiff_t>(at), fewer.begin() + static_cast<ptrdiff_t>(end));
+      fewer.erase(fewer.begin() + static_cast<ptrdiff_t>(at),
+                  fewer.begin() + static_cast<ptrdiff_t>(end));
       if (fails(fewer) == wanted) {
         lines = std::move(fewer);
         smaller = true;
