@@ -26,6 +26,7 @@ class Writer : private RandomInstructions {
         "99};\n";
     calls_ = pick(3) == 0;
     if (calls_) functions();
+    budget_ = text_.size() + 3000 + pick(3000);
     text_ += ".visible .entry k(.param .u64 pin, .param .u64 pout, .param .u32 pn)\n{\n";
     declarations();
     text_ += ".reg .b32 %t<8>;\n.reg .b64 %a<8>;\n";
@@ -327,14 +328,15 @@ class Writer : private RandomInstructions {
 
   void statement(int depth, bool uniform) {
     uint32_t k = pick(15);
-    if (depth >= 4) k = 13;
+    const bool full = text_.size() > budget_;
+    if (depth >= 4 || full) k = 13;
     if (k < 3) return branch(depth);
     if (k < 5) return loop(depth);
     if (k == 5 && uniform && barriers_) return barrier();
     if (k == 6 && uniform && warp_ops_) return shuffle();
     if (k == 7 && !breaks_.empty() && pick(2)) return leave();
     if (k == 8) return indexed_branch(depth);
-    for (uint32_t i = 0, n = 1 + pick(5); i < n; ++i) simple();
+    for (uint32_t i = 0, n = full ? 1 : 1 + pick(4); i < n; ++i) simple();
   }
 
   void branch(int depth) {
@@ -475,6 +477,8 @@ class Writer : private RandomInstructions {
   bool barriers_, warp_ops_;
   bool calls_ = false, has_local_ = false, in_function_ = false;
   int next_ = 0;
+  /// Characters of text after which no more structure is begun: compile time is what tests cost.
+  size_t budget_ = 1500;
   std::vector<Loop> breaks_;
 };
 

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include "runner.h"
 
@@ -82,6 +84,39 @@ TEST(Strategies, RandomProgramsWithWarpOperationsAgree) {
   for (uint64_t s = first_seed(); s < first_seed() + seeds(); ++s) {
     compare(s + 2000000, s % 2 == 0, true, whole[s % std::size(whole)]);
     if (HasFatalFailure()) return;
+  }
+}
+
+/// Programs that once showed a difference, made small: `// seed S block X Y` says how to launch one,
+/// `// known: why` that it still fails. One that passes all the same must lose that line.
+TEST(Strategies, FoundProgramsAgreeUnlessKnown) {
+  for (const auto& entry : std::filesystem::directory_iterator(LIMEN_FOUND_PROGRAMS)) {
+    if (entry.path().extension() != ".ptx") continue;
+    std::stringstream text;
+    text << std::ifstream(entry.path()).rdbuf();
+    unsigned long long seed = 0;
+    Shape block{};
+    ASSERT_EQ(std::sscanf(text.str().c_str(), "// seed %llu block %u %u", &seed, &block.x, &block.y), 3)
+        << entry.path();
+    Job job = job_of(seed, block.x, block.y);
+    job.ptx = text.str();
+    job.strategy = oracle_strategy;
+    const Outcome want = run(job);
+    ASSERT_TRUE(want.ran) << entry.path() << " " << want.error;
+    std::string differs;
+    for (int strategy = 0; strategy < 3; ++strategy)
+      for (uint32_t width : {4u, 32u}) {
+        if (strategy && width == 4) continue;
+        job.strategy = strategy;
+        job.width = strategy ? 0 : width;
+        const Outcome got = run(job);
+        if (got.ran && got.out == want.out) continue;
+        differs += "strategy " + std::to_string(strategy) + " width " + std::to_string(job.width) +
+                   ": " + (got.ran ? "values differ" : got.error) + "; ";
+      }
+    const bool known = job.ptx.find("// known:") != std::string::npos;
+    if (known) EXPECT_NE(differs, "") << entry.path() << " passes: take its `known` line out";
+    else EXPECT_EQ(differs, "") << entry.path();
   }
 }
 
