@@ -26,7 +26,7 @@ class Writer : private RandomInstructions {
         "99};\n";
     calls_ = pick(3) == 0;
     if (calls_) functions();
-    budget_ = text_.size() + 3000 + pick(3000);
+    budget_ = text_.size() + 2000 + pick(2500);
     text_ += ".visible .entry k(.param .u64 pin, .param .u64 pout, .param .u32 pn)\n{\n";
     declarations();
     text_ += ".reg .b32 %t<8>;\n.reg .b64 %a<8>;\n";
