@@ -168,6 +168,9 @@ std::vector<Choice> choices(const Program& p, const Specialization& spec, bool& 
     all.warp_ops |= t.warp_ops;
     calls_barrier |= t.barriers;
     all.exits |= t.exits;
+    all.odd_barriers |= t.odd_barriers;
+    if (t.odd_barriers) all.reason = t.reason;
+    all.allocates |= t.allocates;
     all.float64 |= t.float64;
     all.all_ftz &= t.all_ftz;
     all.any_ftz |= t.any_ftz;
@@ -191,6 +194,7 @@ std::vector<Choice> choices(const Program& p, const Specialization& spec, bool& 
     return list;
   }
   const bool fiber_asked = spec.strategy == static_cast<int>(Strategy::fiber);
+  const bool together = spec.residency != Residency::free;
   if (all.exits) {
     add(lane, "exit inside a device function");
   } else if (all.spins) {
@@ -202,6 +206,11 @@ std::vector<Choice> choices(const Program& p, const Specialization& spec, bool& 
   } else {
     if (all.odd_barriers)
       add(fiber, all.reason);
+    else if (together)
+      add(fiber, spec.residency == Residency::cluster ? "launched in clusters"
+                                                      : "launched cooperatively");
+    else if (all.allocates)
+      add(fiber, "alloca");
     else if (calls_barrier)
       add(fiber, "barrier inside a called function");
     else
@@ -248,6 +257,7 @@ Attempt attempt(const Program& p, const Specialization& spec, const Choice& choi
   unit.launch.width = choice.width;
   unit.launch.scalar = choice.strategy == Strategy::lane;
   unit.launch.small_grid = spec.small_grid;
+  unit.launch.cluster = spec.residency == Residency::cluster;
   for (int i = 0; i < 3; ++i) unit.launch.block[i] = spec.block[i];
   auto plan_for = [&](Index f) {
     simt::LaunchShape launch = unit.launch;

@@ -47,6 +47,13 @@ Value* Lowering::combine(const Inst& inst, Value* old, Value* b, Value* c) {
       }
       return out;
     }
+    if (!packed && (inst.has(Tok::min) || inst.has(Tok::max))) {
+      Value* x = half_to_float(old, bf16);
+      Value* y = half_to_float(b, bf16);
+      Value* nan = b_.CreateAnd(b_.CreateFCmpUNO(x, x), b_.CreateFCmpUNO(y, y));
+      Value* r = float_to_half(min_max(inst, x, y, inst.has(Tok::max)), bf16);
+      return b_.CreateSelect(nan, b_.getInt16(0x7fff), r);
+    }
     fail(inst, "this half-precision atomic is not supported");
     return old;
   }
@@ -137,8 +144,8 @@ void Lowering::lower_atomic(const Inst& inst) {
   const bool is_red = inst.op == Op::red;
   const size_t first = is_red ? 0 : 1;
   const PType t = inst.type();
-  if (inst.ops[first + 1].kind == Operand::Kind::vector || t == PType::b128 || inst.has(Tok::async))
-    return fail(inst, "vector, 128-bit and asynchronous atomics are not supported");
+  if (inst.ops[first + 1].kind == Operand::Kind::vector || t == PType::b128)
+    return fail(inst, "vector and 128-bit atomics are not supported");
   llvm::Type* st = scalar_type(t);
   Address a = address(inst, inst.ops[first]);
   Val b = read(inst.ops[first + 1], t), c;

@@ -33,6 +33,7 @@ class Planner {
     }
     for (RegionPlan& r : plan_.regions)
       if (!link_chains(r)) return false;
+    if (plan_.strategy == Strategy::fiber && !check_fiber_barriers()) return false;
     return plan_.strategy != Strategy::region || check_barriers();
   }
 
@@ -297,6 +298,25 @@ class Planner {
             return false;
           }
         }
+    return true;
+  }
+
+  /// A fiber arrives for its whole warp. Lanes that may reach an unaligned barrier apart need fibers
+  /// of their own.
+  bool check_fiber_barriers() {
+    for (const RegionPlan& rp : plan_.regions)
+      for (NodeId n : rp.region.order) {
+        const Node& node = graph_.nodes[n];
+        for (uint32_t i = node.begin; i < node.end; ++i) {
+          const Instruction& inst = graph_.inst(node, i);
+          if (inst.op != Op::barrier || inst.has(Tok::warp) || inst.has(Tok::aligned)) continue;
+          const bool guarded =
+              inst.guard != ptx::no_index && !plan_.shapes[inst.guard].uniform();
+          if (!rp.masked.has(n) && !guarded) continue;
+          why_ = "unaligned barrier in divergent control flow, line " + std::to_string(inst.line);
+          return false;
+        }
+      }
     return true;
   }
 

@@ -44,6 +44,7 @@ struct Traits {
   bool spins = false;         ///< waits in a loop for what another thread does
   bool uniform_spins_only = true;
   bool exits = false;  ///< `exit` inside a device function
+  bool allocates = false;  ///< alloca: its memory must outlive barriers
   bool float64 = false;
   bool all_ftz = true;  ///< every f32 operation that can flush says .ftz
   bool any_ftz = false;

@@ -232,6 +232,11 @@ Traits traits_of(const ptx::Function& function) {
             break;
           }
           t.barriers = true;
+          if (inst.has(Tok::cluster)) {
+            t.odd_barriers = true;
+            t.reason = "barrier of a cluster on line " + std::to_string(inst.line);
+            break;
+          }
           {
             // bar.red: d, a{, b}, p; others: a{, b}. A count or a register barrier id is not plain.
             size_t first = inst.has(Tok::red) ? 1 : 0;
@@ -245,6 +250,9 @@ Traits traits_of(const ptx::Function& function) {
           break;
         case Op::mbarrier:
           t.warp_ops = true;
+          break;
+        case Op::alloca:
+          t.allocates = true;
           break;
         case Op::exit:
           if (!function.is_entry) t.exits = true;
