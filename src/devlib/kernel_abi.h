@@ -109,7 +109,7 @@ struct LaunchContext {
   void* launch;              ///< the engine's own record
   uint32_t cluster[3];       ///< blocks of a cluster; 1, 1, 1 where there are none
   uint32_t explicit_cluster; ///< 1: the launch or the kernel named cluster dimensions
-  uint64_t workspace;        ///< %envreg2:%envreg1 of a cooperative grid, zeros at its start; else 0
+  uint64_t workspace;        ///< %envreg1 (high half) and %envreg2 of a cooperative grid, zeros at its start; else 0
 };
 
 /// One running block; owned by a worker, reused from block to block.

@@ -149,6 +149,7 @@ struct Choice {
   Strategy strategy;
   uint32_t width;
   std::string why;
+  bool if_waits_allow = false;  ///< only where waits_as_warp says so
 };
 
 uint32_t region_width(const ptx::Module&, const simt::Target& target, const Specialization& spec,
@@ -163,6 +164,8 @@ uint32_t region_width(const ptx::Module&, const simt::Target& target, const Spec
 std::vector<Choice> choices(const Program& p, const Specialization& spec, bool& ftz_by_mxcsr) {
   simt::Traits all = simt::traits_of(p.module.functions[p.kernel]);
   bool calls_barrier = false;
+  const bool kernel_spins = all.spins;
+  bool callee_spins = false;
   for (Index f : p.functions) {
     simt::Traits t = simt::traits_of(p.module.functions[f]);
     all.warp_ops |= t.warp_ops;
@@ -174,6 +177,7 @@ std::vector<Choice> choices(const Program& p, const Specialization& spec, bool& 
     all.float64 |= t.float64;
     all.all_ftz &= t.all_ftz;
     all.any_ftz |= t.any_ftz;
+    callee_spins |= t.spins;
     if (t.spins)
       all.spins = true, all.reason = t.reason, all.uniform_spins_only &= t.uniform_spins_only;
   }
@@ -198,7 +202,13 @@ std::vector<Choice> choices(const Program& p, const Specialization& spec, bool& 
   if (all.exits) {
     add(lane, "exit inside a device function");
   } else if (all.spins) {
-    if (all.uniform_spins_only) add(fiber, all.reason);
+    if (all.uniform_spins_only) {
+      add(fiber, all.reason);
+    } else if (kernel_spins && !callee_spins) {
+      Choice proven = fiber;
+      proven.if_waits_allow = true;
+      add(proven, all.reason);
+    }
     add(lane, all.reason);
   } else if (fiber_asked) {
     add(fiber, "asked for");
@@ -266,6 +276,7 @@ Attempt attempt(const Program& p, const Specialization& spec, const Choice& choi
   };
   auto plan = plan_for(p.kernel);
   if (!plan) return result;
+  if (choice.if_waits_allow && !simt::waits_as_warp(*plan, result.why)) return result;
   simt::Lowering lowering(unit, *plan, p.kernel, shared.variables, shared.frames[p.kernel]);
   lowering.make_kernel();
   std::vector<std::unique_ptr<simt::Plan>> plans;

@@ -77,8 +77,7 @@ void Lowering::lower_async_copy(const Inst& inst) {
   if (has_size) {
     // A predicate says to ignore the source: as a size of 0.
     const Operand& o = inst.ops[3];
-    const bool ignore =
-        o.kind == Operand::Kind::reg && fn_.registers[o.index].type == PType::pred;
+    const bool ignore = o.kind == Operand::Kind::reg && fn_.registers[o.index].type == PType::pred;
     source_size = ignore ? map({read(o, PType::pred)},
                                [&](const std::vector<Value*>& v) {
                                  llvm::Type* i32 = b_.getInt32Ty();
@@ -202,8 +201,7 @@ void Lowering::lower_bulk(const Inst& inst) {
       } else {
         b_.CreateMemCpy(pointer(into), Align(16), pointer(s), Align(16), n);
       }
-      if (tells)
-        update_mbarrier(pointer(told), b_.getInt64(0), b_.getInt64(0), b_.CreateNeg(n));
+      if (tells) update_mbarrier(pointer(told), b_.getInt64(0), b_.getInt64(0), b_.CreateNeg(n));
     };
     if (!many) return copy(d, m);
     // The same place in each named block's part of the window.
@@ -233,8 +231,8 @@ void Lowering::lower_bulk_fill(const Inst& inst) {
   Value* tos = spill(to, i64);
   Value* sizes = spill(size, i64);
   for_each_lane(active(), [&](Value* lane) {
-    b_.CreateMemSet(pointer(load_lane(tos, i64, lane)), b_.getInt8(0),
-                    load_lane(sizes, i64, lane), Align(8));
+    b_.CreateMemSet(pointer(load_lane(tos, i64, lane)), b_.getInt8(0), load_lane(sizes, i64, lane),
+                    Align(8));
   });
 }
 
@@ -287,8 +285,8 @@ Value* Lowering::update_mbarrier(Value* p, Value* arrivals, Value* dropped, Valu
                               b.CreateICmpEQ(under_way, b.getInt64(0)));
     Value* left = b.CreateAnd(b.CreateSelect(over, expected, pending), count_mask);
     Value* next = b.CreateOr(left, b.CreateShl(b.CreateAnd(expected, count_mask), expected_at));
-    next = b.CreateOr(next, b.CreateShl(b.CreateAnd(under_way, (uint64_t{1} << bytes_bits) - 1),
-                                        bytes_at));
+    next = b.CreateOr(
+        next, b.CreateShl(b.CreateAnd(under_way, (uint64_t{1} << bytes_bits) - 1), bytes_at));
     next = b.CreateOr(next, b.CreateShl(b.CreateAdd(phase, b.CreateZExt(over, i64)), phase_at));
     b.CreateStore(next, f->getArg(0), true);
     b.CreateRet(word);
@@ -308,16 +306,21 @@ void Lowering::lower_mbarrier_wait(const Inst& inst) {
                   : b_.CreateICmpNE(phase, b_.CreateLShr(x, phase_at));
   };
   compiler_barrier();
-  if (scalar_mode() || transfer_of(inst).uniform()) {
+  if (scalar_mode() || (at.uniform() && state.uniform() && transfer_of(inst).uniform())) {
     write(inst.ops[0], Val::scalar(is_over(pointer(at.base), state.base)), PType::pred);
+    return compiler_barrier();
+  }
+  if (transfer_of(inst).uniform()) {
+    Value* phase = b_.CreateLShr(b_.CreateLoad(i64, pointer(at.base), true), phase_at);
+    Value* same = b_.CreateICmpEQ(b_.CreateLShr(vec(state), phase_at), splat(phase));
+    write(inst.ops[0], Val::scalar(b_.CreateNot(any(b_.CreateAnd(active(), same)))), PType::pred);
     return compiler_barrier();
   }
   Value* addresses = spill(at, i64);
   Value* states = spill(state, i64);
   Value* result = spill(Val::scalar(b_.getInt64(0)), i64);
   for_each_lane(active(), [&](Value* lane) {
-    Value* over =
-        is_over(pointer(load_lane(addresses, i64, lane)), load_lane(states, i64, lane));
+    Value* over = is_over(pointer(load_lane(addresses, i64, lane)), load_lane(states, i64, lane));
     store_lane(result, i64, lane, b_.CreateZExt(over, i64));
   });
   Value* r = b_.CreateLoad(vec_type(i64), result);
@@ -423,9 +426,9 @@ void Lowering::lower_cluster_barrier(const Inst& inst) {
   check_together(inst);
   auto* ft = FunctionType::get(
       b_.getVoidTy(), {b_.getPtrTy(), b_.getPtrTy(), b_.getInt32Ty(), b_.getInt32Ty()}, false);
-  b_.CreateCall(ft, runtime(offsetof(Runtime, cluster_barrier)),
-                {ctx_, warp_ctx_, b_.getInt32(inst.has(Tok::wait) ? 1 : 0),
-                 b_.getInt32(inst.line)});
+  b_.CreateCall(
+      ft, runtime(offsetof(Runtime, cluster_barrier)),
+      {ctx_, warp_ctx_, b_.getInt32(inst.has(Tok::wait) ? 1 : 0), b_.getInt32(inst.line)});
 }
 
 // ---- Dynamic stack -----------------------------------------------------------------------------
@@ -457,8 +460,7 @@ void Lowering::lower_stack(const Inst& inst) {
   // Sizes near 2^64 must not wrap to small ones: anything this large overflows every stack.
   constexpr uint64_t huge = uint64_t{1} << 32;
   most = b_.CreateBinaryIntrinsic(Intrinsic::umin, most, b_.getInt64(huge));
-  Value* each = b_.CreateAnd(b_.CreateAdd(most, b_.getInt64(align - 1)),
-                             b_.getInt64(~(align - 1)));
+  Value* each = b_.CreateAnd(b_.CreateAdd(most, b_.getInt64(align - 1)), b_.getInt64(~(align - 1)));
   Value* total = scalar_mode() ? each : b_.CreateMul(each, b_.getInt64(width()));
   out_->addFnAttr("probe-stack", "inline-asm");
   AllocaInst* memory = b_.CreateAlloca(b_.getInt8Ty(), total, "alloca");

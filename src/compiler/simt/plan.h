@@ -54,6 +54,14 @@ struct Traits {
 /// Traits of one function body (callees not followed).
 Traits traits_of(const ptx::Function& function);
 
+/// Nodes of the loops that wait for another thread, as build_graph numbers them without cutting at
+/// barriers. False: they cannot be told.
+bool waiting_loops(const ptx::Function& function, std::vector<Bits>& loops);
+
+/// May the lanes of a warp wait as one in every waiting loop of this kernel's fiber plan? False when
+/// a lane in such a loop might need what another lane of its warp does later; `why` says where.
+bool waits_as_warp(const Plan& plan, std::string& why);
+
 /// Analyses `function` for the given launch and strategy. For Strategy::region the graph is cut at
 /// barriers. Returns nothing when the strategy cannot run it; `why` says the reason.
 std::optional<Plan> make_plan(const ptx::Function& function, const LaunchShape& launch,

@@ -485,14 +485,15 @@ struct Eval {
                                           : Shape::make_varying();
   }
 
-  /// One barrier and one phase for all lanes: one answer.
+  /// One barrier for all lanes: one answer.
   Shape mbarrier_wait() const {
     const Operand& a = inst.ops[1];
     Shape s = Shape::make_uniform();
     if (a.symbol_kind == Operand::SymbolKind::none && a.index != ptx::no_index) s = regs[a.index];
     if (s.kind == Shape::Kind::undef) return s;
     if (!s.uniform() || s.guarded) return Shape::make_varying();
-    return uniform_if_all(2);
+    // States differ by lane, by what they say beside the phase. The lanes wait for all their phases.
+    return inst.has(Tok::parity) ? uniform_if_all(2) : s;
   }
 
   Shape warp_op() const {

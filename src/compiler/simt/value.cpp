@@ -510,7 +510,7 @@ Val Lowering::read_sreg(SReg s, uint8_t c) {
     case SReg::envreg1:
     case SReg::envreg2: {
       Value* v = launch_field(offsetof(LaunchContext, workspace), b_.getInt64Ty());
-      return Val::scalar(b_.CreateTrunc(s == SReg::envreg2 ? b_.CreateLShr(v, 32) : v, i32));
+      return Val::scalar(b_.CreateTrunc(s == SReg::envreg1 ? b_.CreateLShr(v, 32) : v, i32));
     }
     default:
       if (unit_.error.empty())
