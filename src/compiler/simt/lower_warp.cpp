@@ -373,7 +373,8 @@ void Lowering::lower_warp_scalar(const Inst& inst) {
 
 /// A fiber arrives at a barrier with all of its warp's threads: the live lanes must be here.
 void Lowering::check_together(const Inst& inst) {
-  if (scalar_mode() || (!node_mask_ && !guard_mask_) || live_full_) return;
+  if (scalar_mode() || live_full_) return;
+  if (!guard_mask_ && (!node_mask_ || !rp_->apart_at_barrier.has(node_))) return;
   Value* live = b_.CreateLoad(live_->getAllocatedType(), live_);
   fault_if(b_.CreateXor(live, active()), kernel::Fault::lanes_apart, inst.line, nullptr);
 }

@@ -23,6 +23,9 @@ struct RegionPlan {
       component_end;         ///< by component: where all lanes meet again; no_node = the end
   std::vector<NodeId> next;  ///< by masked node: next in its component's chain; no_node = end
   bool masked_barrier = false;
+  /// Fiber strategy: masked nodes with a barrier that lanes elsewhere may come to as well. Where they
+  /// can only exit, they count as arrived with their warp.
+  Bits apart_at_barrier;
 };
 
 struct Plan {
