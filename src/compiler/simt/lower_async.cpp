@@ -313,7 +313,18 @@ void Lowering::lower_mbarrier_wait(const Inst& inst) {
   if (transfer_of(inst).uniform()) {
     Value* phase = b_.CreateLShr(b_.CreateLoad(i64, pointer(at.base), true), phase_at);
     Value* same = b_.CreateICmpEQ(b_.CreateLShr(vec(state), phase_at), splat(phase));
-    write(inst.ops[0], Val::scalar(b_.CreateNot(any(b_.CreateAnd(active(), same)))), PType::pred);
+    Value* some_wait = any(b_.CreateAnd(active(), same));
+    // Lanes that could go on wait for those that cannot. Where those need what the former do next,
+    // this never ends: an error then, not a hang.
+    constexpr uint32_t most_polls = 1 << 24;
+    Value* mixed = b_.CreateAnd(some_wait, any(b_.CreateAnd(active(), b_.CreateNot(same))));
+    AllocaInst* polls = entry_alloca(b_.getInt32Ty(), "polls");
+    Value* count = b_.CreateAdd(b_.CreateLoad(b_.getInt32Ty(), polls), b_.getInt32(1));
+    count = b_.CreateSelect(mixed, count, b_.getInt32(0));
+    b_.CreateStore(count, polls);
+    then(b_.CreateICmpEQ(count, b_.getInt32(most_polls)),
+         [&] { fault(kernel::Fault::lanes_apart, inst.line, active(), nullptr); });
+    write(inst.ops[0], Val::scalar(b_.CreateNot(some_wait)), PType::pred);
     return compiler_barrier();
   }
   Value* addresses = spill(at, i64);
