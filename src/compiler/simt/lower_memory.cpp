@@ -1,7 +1,7 @@
-// Loads, stores, parameters and fences; asynchronous copies are in lower_async.cpp. The address's shape chooses the form:
-// uniform = one scalar access, contiguous = vector access, a few pieces = several, else gather or
-// scatter. An address behind a widening that may wrap tests `exact` and has the general form beside
-// it.
+// Loads, stores, parameters and fences; asynchronous copies are in lower_async.cpp. The address's
+// shape chooses the form: uniform = one scalar access, contiguous = vector access, a few pieces =
+// several, else gather or scatter. An address behind a widening that may wrap tests `exact` and has
+// the general form beside it.
 #include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/IntrinsicInst.h>
 
