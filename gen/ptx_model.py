@@ -260,7 +260,7 @@ def expand_groups(ptx):
             for text in expand_groups(ptx[: match.start()] + middle + ptx[match.end():])]
 
 
-def parse_form(row, data, sets, types, where):
+def parse_form(row, data, sets, types, where, whole):
     head, _, tail = data["ptx"].partition(" ")
     root = row.name
     if not head.startswith(root) or head[len(root):][:1] not in ("", ".", "{"):
@@ -269,7 +269,9 @@ def parse_form(row, data, sets, types, where):
     local.update({k: v for k, v in data.items() if k not in FORM_KEYS})
     slots = parse_slots(head[len(root):], local, types, where)
     for key in data:
-        if key not in FORM_KEYS and not any(s.name == key for s in slots):
+        # A set may be in the half of a group that this expansion leaves out.
+        if (key not in FORM_KEYS and not any(s.name == key for s in slots)
+                and not re.search(rf"\{{[\w.:]*\.{re.escape(key)}\b[\w.:]*\}}", whole)):
             raise SpecError(f"{where}: set {key!r} is not used")
     target, suffix = split_target(data.get("target", "sm_0"))
     rest = tail.strip() == "..."
@@ -308,7 +310,7 @@ def load_rows(folder, types):
             for form in item["forms"]:
                 for ptx in expand_groups(form["ptx"]):
                     row.forms.append(parse_form(row, {**form, "ptx": ptx}, sets, types,
-                                                f"{where}: {ptx}"))
+                                                f"{where}: {ptx}", form["ptx"]))
             rows.append(row)
     return rows
 

@@ -143,6 +143,9 @@ struct Function {
   std::array<uint32_t, 3> max_ntid{};  ///< 0: not given
   std::array<uint32_t, 3> req_ntid{};
   std::array<uint32_t, 3> req_cluster{};
+  bool explicit_cluster = false;       ///< .explicitcluster: a launch must have cluster dimensions
+  bool blocks_are_clusters = false;    ///< .blocksareclusters
+  uint32_t max_cluster_rank = 0;       ///< .maxclusterrank; 0: not given
   uint32_t min_ctapersm = 0;
   uint32_t max_nreg = 0;
   uint32_t line = 0;

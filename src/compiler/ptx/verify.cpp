@@ -26,6 +26,7 @@ class Verifier {
   using Kind = OperandRule::Kind;
 
   std::string check(const Instruction& i) const;
+  static std::string check_constraints(const Instruction& i);
   std::string check_call(const Instruction& i) const;
   std::string check_availability(const Form& form) const;
   bool is_required(const Instruction& i, const OperandRule& rule) const;
@@ -309,6 +310,17 @@ std::string Verifier::check(const Instruction& i) const {
   }
   if (at != i.ops.size())
     return fmt::format("'{}' takes at most {} operands, found {}", f.text, at, i.ops.size());
+  return check_constraints(i);
+}
+
+/// What ties operands to modifiers beyond what a row can say.
+std::string Verifier::check_constraints(const Instruction& i) {
+  if (i.op == Op::st && i.has(Tok::bulk) && i.ops[2].bits != 0) return "'st.bulk' stores zeros only";
+  if (i.op == Op::mbarrier && i.has(Tok::shared__cluster) &&
+      (i.has(Tok::arrive) || i.has(Tok::arrive_drop)) && i.ops[0].kind != Operand::Kind::sink)
+    return "an arrival with '.shared::cluster' has no result but '_'";
+  if (i.op == Op::alloca && i.ops.size() > 2 && (i.ops[2].bits & (i.ops[2].bits - 1)) != 0)
+    return "the alignment of 'alloca' must be a power of two";
   return {};
 }
 

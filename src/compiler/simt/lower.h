@@ -130,6 +130,7 @@ class Lowering {
   Val read_int(const ptx::Operand& o, uint32_t bits);
   Val read_reg(ptx::Index r);
   Val read_sreg(ptx::SReg s, uint8_t component);
+  Value* read_cluster_sreg(ptx::SReg s, uint8_t component);
   Val fit(const Val& v, llvm::Type* to);  ///< truncates or zero-extends integers
   Val symbol_address(const ptx::Operand& o);
   void write(const ptx::Operand& dest, const Val& v, ptx::Type t);
@@ -255,8 +256,24 @@ class Lowering {
   void lower_atomic_vector(const Inst& inst);
   Value* atomic_one(const Inst& inst, Value* p, Value* b, Value* c, bool shared);
   Value* combine(const Inst& inst, Value* old, Value* b, Value* c);
+  Value* own_shared(uint64_t offset);
+
+  // -- asynchronous copies, mbarriers, clusters, stack (lower_async.cpp)
+  bool lower_async(const Inst& inst);
   void lower_async_copy(const Inst& inst);
+  void lower_bulk(const Inst& inst);
+  void lower_bulk_fill(const Inst& inst);
+  void lower_async_store(const Inst& inst);
   void lower_mbarrier(const Inst& inst);
+  void lower_mbarrier_wait(const Inst& inst);
+  void lower_mapa(const Inst& inst);
+  void lower_getctarank(const Inst& inst);
+  void lower_cluster_barrier(const Inst& inst);
+  void lower_stack(const Inst& inst);
+  Val address_in(ptx::Space space, const ptx::Operand& o);
+  Value* update_mbarrier(Value* p, Value* arrivals, Value* dropped, Value* bytes);
+  void count_loop(Value* end, uint64_t step, const std::function<void(Value*)>& body);
+  Value* shared_window();
 
   // -- warp (lower_warp.cpp)
   bool lower_warp(const Inst& inst);
@@ -268,6 +285,7 @@ class Lowering {
   Value* exchange(const Inst& inst, Value* member, Value* value);
   Value* permute(Value* v, Value* index);
   void check_member(const Inst& inst, const ptx::Operand& member);
+  void check_together(const Inst& inst);
   void lower_barrier(const Inst& inst);
   void lower_yield();
 

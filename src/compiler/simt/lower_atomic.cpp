@@ -181,7 +181,6 @@ void Lowering::lower_atomic(const Inst& inst) {
   const bool is_red = inst.op == Op::red;
   const size_t first = is_red ? 0 : 1;
   const PType t = inst.type();
-  if (inst.has(Tok::async)) return fail(inst, "asynchronous reductions are not supported");
   if (inst.ops[first + 1].kind == Operand::Kind::vector) return lower_atomic_vector(inst);
   llvm::Type* st = scalar_type(t);
   Address a = address(inst, inst.ops[first]);

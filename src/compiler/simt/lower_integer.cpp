@@ -928,7 +928,8 @@ bool Lowering::lower_integer(const Inst& inst) {
       auto field = [&](size_t o) {
         return b_.CreatePtrToInt(ctx_field(o, b_.getPtrTy()), b_.getInt64Ty());
       };
-      Value* shared = field(offsetof(kernel::BlockContext, shared));
+      Value* window = field(offsetof(kernel::BlockContext, shared));
+      Value* shared = b_.CreateAdd(window, own_shared(0));
       Value* size = b_.CreateZExt(
           launch_field(offsetof(kernel::LaunchContext, shared_bytes), b_.getInt32Ty()),
           b_.getInt64Ty());
@@ -949,15 +950,28 @@ bool Lowering::lower_integer(const Inst& inst) {
                     Value* off = b_.CreateSub(v[0], vecs ? splat(base) : base);
                     return b_.CreateICmpULT(off, vecs ? splat(bytes) : bytes);
                   };
-                  Value* in_shared = inside(shared, size);
                   Value* in_local = inside(local, local_size);
-                  if (inst.has(Tok::shared) || inst.has(Tok::shared__cta) ||
-                      inst.has(Tok::shared__cluster))
-                    return in_shared;
+                  if (inst.has(Tok::shared) || inst.has(Tok::shared__cta))
+                    return inside(shared, size);
                   if (inst.has(Tok::local)) return in_local;
+                  Value* in_shared = inside(shared, size);
+                  if (unit_.launch.cluster) {
+                    // Any of its blocks' bytes: its part of the window, and not behind its end.
+                    const bool vecs = v[0]->getType()->isVectorTy();
+                    Value* off = b_.CreateSub(v[0], vecs ? splat(window) : window);
+                    Value* bytes = vecs ? splat(size) : size;
+                    Value* low = b_.CreateAnd(
+                        off, (uint64_t{1} << kernel::cluster_window_shift) - 1);
+                    Value* end = b_.CreateShl(
+                        b_.CreateZExt(read_cluster_sreg(ptx::SReg::cluster_nctarank, 0),
+                                      b_.getInt64Ty()),
+                        kernel::cluster_window_shift);
+                    in_shared = b_.CreateAnd(inside(window, end), b_.CreateICmpULT(low, bytes));
+                  }
+                  if (inst.has(Tok::shared__cluster)) return in_shared;
                   if (inst.has(Tok::global)) return b_.CreateNot(b_.CreateOr(in_shared, in_local));
                   fail(inst, "isspacep of this space is not supported");
-                  return in_shared;
+                  return in_local;
                 }),
             PType::pred);
       return true;
