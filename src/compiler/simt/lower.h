@@ -174,8 +174,10 @@ class Lowering {
   Value* divide(const Inst& inst, Value* a, Value* b, bool is_signed, bool remainder);
   void lower_setp(const Inst& inst);
   Value* compare(const Inst& inst, ptx::Type t, Value* a, Value* b);
-  void lower_video(const Inst& inst);
   Value* permute_bytes(Value* a, Value* b, Value* sel, const Inst& inst);
+
+  // -- video (lower_video.cpp)
+  bool lower_video(const Inst& inst);
 
   // -- float (lower_float.cpp, lower_math.cpp)
   bool lower_float(const Inst& inst);
