@@ -19,6 +19,7 @@ POWER = r"2\^-\d+(?:\.\d+)?"
 BOUND = re.compile(rf"|\d+ ulp|(?:rel|abs) {POWER}(?: to \d+pi(?:, {POWER} to \d+pi)*)?")
 OPERAND_KINDS = ["value", "address", "label", "imm", "pack", "move", "address_value", "pointer",
                  "callee", "targets", "any"]
+SELECTORS = ["part", "halves", "bytes"]
 
 
 class SpecError(Exception):
@@ -52,6 +53,9 @@ class Operand:
     vector: bool = False    # .v2/.v4/.v8 make it a vector
     sink: bool = False      # `_` may stand there
     count: int = 0          # `:x4`: a vector of exactly so many; imm: a value below it
+    selector: str = ""      # of video instructions: part, halves or bytes
+    minus: bool = False     # -register may stand there
+    register: bool = False  # no constant
     present_slot: int = -1  # `:if=name`: there exactly when that modifier is, by index of the slot
 
 
@@ -221,6 +225,13 @@ def parse_operand(word, optional, slots, types, has_vec, where):
             operand.wide = True
         elif tag == "sink":
             operand.sink = True
+        elif tag in SELECTORS:
+            operand.selector = tag
+            operand.register = tag != "part"
+        elif tag == "minus":
+            operand.minus = True
+        elif tag == "register":
+            operand.register = True
         elif tag == "double":
             operand.double = True
         elif re.fullmatch(r"x\d+", tag):

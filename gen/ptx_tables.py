@@ -69,7 +69,10 @@ def operand_row(operand):
     flags = [flag for flag, on in [
         ("dest", operand.dest), ("optional", operand.optional), ("negatable", operand.negatable),
         ("may_pair", operand.pair == 1), ("must_pair", operand.pair == 2), ("wide", operand.wide),
-        ("twice", operand.double), ("vector", operand.vector), ("sink", operand.sink)] if on]
+        ("twice", operand.double), ("vector", operand.vector), ("sink", operand.sink),
+        ("minus", operand.minus), ("part", operand.selector == "part"),
+        ("halves", operand.selector == "halves"), ("bytes", operand.selector == "bytes"),
+        ("only_register", operand.register)] if on]
     flag_text = " | ".join(f"OperandRule::{flag}" for flag in flags) or "0"
     fixed = f"Type::{cpp(operand.type_name)}" if operand.type_name else "Type::count_"
     return (f"  {{OperandRule::Kind::{operand.kind}, {flag_text}, {operand.type_slot}, "

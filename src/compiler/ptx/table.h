@@ -44,6 +44,11 @@ struct OperandRule {
     twice = 64,    ///< twice the width of the type (mul.wide)
     vector = 128,  ///< .v2 .v4 .v8 make it a vector
     sink = 256,    ///< may be _
+    minus = 512,   ///< may be -register
+    part = 1024,   ///< video selector .b0 to .b3, .h0, .h1
+    halves = 2048, ///< .h and two of 0 to 3; on a destination the mask of the halves written
+    bytes = 4096,  ///< .b and four of 0 to 7; on a destination the mask of the bytes written
+    only_register = 8192,
   };
   Kind kind;
   uint16_t flags;

@@ -176,9 +176,11 @@ class Lowering {
   void lower_setp(const Inst& inst);
   Value* compare(const Inst& inst, ptx::Type t, Value* a, Value* b);
   Value* combined(const Inst& inst, Value* p, Value* third);
-  void lower_video(const Inst& inst);
   Value* find_nth_set(Value* mask, Value* base, Value* offset);
   Value* permute_bytes(Value* a, Value* b, Value* sel, const Inst& inst);
+
+  // -- video (lower_video.cpp)
+  bool lower_video(const Inst& inst);
 
   // -- float (lower_float.cpp, lower_math.cpp)
   bool lower_float(const Inst& inst);

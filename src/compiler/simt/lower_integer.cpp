@@ -428,97 +428,6 @@ Value* Lowering::permute_bytes(Value* a, Value* b, Value* sel, const Inst& inst)
   return out;
 }
 
-/// vabsdiff2/4 and vadd/vsub/vmin/vmax/vavrg 2/4 without selectors: lanes inside a 32-bit word.
-void Lowering::lower_video(const Inst& inst) {
-  int parts = 0;
-  switch (inst.op) {
-    case Op::vabsdiff4:
-    case Op::vadd4:
-    case Op::vsub4:
-    case Op::vavrg4:
-    case Op::vmin4:
-    case Op::vmax4:
-      parts = 4;
-      break;
-    case Op::vabsdiff2:
-    case Op::vadd2:
-    case Op::vsub2:
-    case Op::vavrg2:
-    case Op::vmin2:
-    case Op::vmax2:
-      parts = 2;
-      break;
-    default:
-      return fail(inst, "instruction '" + std::string(ptx::name(inst.op)) + "' is not supported");
-  }
-  std::vector<Val> args;
-  for (size_t i = 1; i < inst.ops.size(); ++i) {
-    if (inst.ops[i].kind == Operand::Kind::reg || inst.ops[i].kind == Operand::Kind::imm)
-      args.push_back(read(inst.ops[i], PType::u32));
-    else
-      return fail(inst, "video operand selector is not supported");
-  }
-  const bool add_up = inst.has(Tok::add);
-  const unsigned w = 32 / static_cast<unsigned>(parts);
-  const bool ds = ptx::is_signed(inst.type(0)), as = ptx::is_signed(inst.type(1)),
-             bs = ptx::is_signed(inst.type(2));
-  Val r = map(args, [&](const std::vector<Value*>& v) -> Value* {
-    llvm::Type* t = v[0]->getType();
-    auto k = [&](int64_t c) { return ConstantInt::get(t, static_cast<uint64_t>(c), true); };
-    Value* out = add_up && v.size() > 2 ? v[2] : Constant::getNullValue(t);
-    for (int i = 0; i < parts; ++i) {
-      auto part = [&](Value* x, bool sg) {
-        Value* up = b_.CreateShl(x, 32 - w * static_cast<unsigned>(i + 1));
-        return sg ? b_.CreateAShr(up, 32 - w) : b_.CreateLShr(up, 32 - w);
-      };
-      Value* a = part(v[0], as);
-      Value* b = part(v[1], bs);
-      Value* x = nullptr;
-      switch (inst.op) {
-        case Op::vabsdiff2:
-        case Op::vabsdiff4: {
-          Value* d = b_.CreateSub(a, b);
-          x = b_.CreateSelect(b_.CreateICmpSLT(d, k(0)), b_.CreateNeg(d), d);
-          break;
-        }
-        case Op::vadd2:
-        case Op::vadd4:
-          x = b_.CreateAdd(a, b);
-          break;
-        case Op::vsub2:
-        case Op::vsub4:
-          x = b_.CreateSub(a, b);
-          break;
-        case Op::vmin2:
-        case Op::vmin4:
-          x = b_.CreateSelect(b_.CreateICmpSLT(a, b), a, b);
-          break;
-        case Op::vmax2:
-        case Op::vmax4:
-          x = b_.CreateSelect(b_.CreateICmpSGT(a, b), a, b);
-          break;
-        default:
-          x = b_.CreateAShr(b_.CreateAdd(b_.CreateAdd(a, b), k(1)), 1);
-          break;
-      }
-      if (inst.has(Tok::sat)) {
-        int64_t lo = ds ? -(int64_t{1} << (w - 1)) : 0;
-        int64_t hi = ds ? (int64_t{1} << (w - 1)) - 1 : (int64_t{1} << w) - 1;
-        x = b_.CreateSelect(b_.CreateICmpSLT(x, k(lo)), k(lo), x);
-        x = b_.CreateSelect(b_.CreateICmpSGT(x, k(hi)), k(hi), x);
-      }
-      if (add_up) {
-        out = b_.CreateAdd(out, x);
-      } else {
-        Value* cut = b_.CreateAnd(x, k((int64_t{1} << w) - 1));
-        out = b_.CreateOr(out, b_.CreateShl(cut, static_cast<uint64_t>(i) * w));
-      }
-    }
-    return out;
-  });
-  write(inst.ops[0], r, PType::u32);
-}
-
 /// fns: the position of the |offset|-th set bit from `base` on, upwards or (negative offset)
 /// downwards; offset 0: `base` itself if its bit is set; all ones if there is none.
 Value* Lowering::find_nth_set(Value* mask, Value* base, Value* offset) {
@@ -979,9 +888,7 @@ bool Lowering::lower_integer(const Inst& inst) {
     default:
       break;
   }
-  std::string_view n = ptx::name(inst.op);
-  if (n.size() > 1 && n[0] == 'v' && n != "vote") return lower_video(inst), true;
-  return false;
+  return lower_video(inst);
 }
 
 }  // namespace limen::simt

@@ -130,6 +130,44 @@ TEST(Verify, VersionAndTarget) {
   EXPECT_NE(check(".version 7.0\n.target sm_75\n", cp).find("needs .target sm_80"), std::string::npos);
 }
 
+TEST(Verify, VideoSelectors) {
+  accept("vadd.u32.s32.u32.sat %r1, %r2.b3, %r3.h1;");
+  accept("vadd.u32.s32.u32.sat %r1.h0, %r2, 5, 7;");
+  accept("vadd.u32.s32.u32.add %r1, %r2.b0, %r3, %r4;");
+  accept("vset.u32.s32.eq %r1, %r2, %r3, %r4;");
+  reject("vadd.u32.u32.u32 %r1, %r2.b4, %r3;", "incorrect selector of operand 'a'");
+  reject("vadd.u32.u32.u32 %r1, %r2, %r3.h2;", "incorrect selector of operand 'b'");
+  reject("vadd.u32.u32.u32 %r1.b0, %r2, %r3;", "needs operand 'c'");
+  reject("vadd.u32.u32.u32 %r1.b0, %r2, %r3, %r4.b0;", "operand 'c' takes no selector");
+  reject("vadd.u32.u32.u32.min %r1.b0, %r2, %r3, %r4;", "operand 'd' takes no selector");
+  reject("vmad.u32.u32.u32 %r1.b0, %r2, %r3, %r4;", "operand 'd' takes no selector");
+  accept("vadd2.u32.u32.u32 %r1.h10, %r2.h33, %r3.h01, %r4;");
+  accept("vset4.u32.u32.eq.add %r1.b310, %r2.b7777, %r3, %r4;");
+  reject("vadd2.u32.u32.u32 %r1.h01, %r2, %r3, %r4;", "incorrect selector of operand 'd'");
+  reject("vadd2.u32.u32.u32 %r1.h2, %r2, %r3, %r4;", "incorrect selector of operand 'd'");
+  reject("vadd2.u32.u32.u32 %r1, %r2.h1, %r3, %r4;", "incorrect selector of operand 'a'");
+  reject("vadd2.u32.u32.u32 %r1, %r2.b3210, %r3, %r4;", "incorrect selector of operand 'a'");
+  reject("vadd4.u32.u32.u32 %r1.b33, %r2, %r3, %r4;", "incorrect selector of operand 'd'");
+  reject("vadd4.u32.u32.u32 %r1, %r2, %r3.b321, %r4;", "incorrect selector of operand 'b'");
+  reject("vadd4.u32.u32.u32 %r1, %r2, 5, %r4;", "operand 'b' must be a register");
+  reject("vadd4.u32.u32.u32 %r1, %r2, %r3, 5;", "operand 'c' must be a register");
+  reject("add.u32 %r1, %r2.b0, %r3;", "operand 'a' takes no selector");
+  reject("mov.b64 %rd1, {%r1, %r2.h0};", "takes no selector");
+}
+
+TEST(Verify, VideoNegation) {
+  accept("vmad.s32.u32.s32.sat.shr7 %r1, -%r2.b1, -%r3, %r4;");
+  accept("vmad.s32.u32.s32 %r1, - %r2, -%r3, -%r4;");
+  accept("vmad.s32.u32.s32 %r1, -5, %r3.h0, -%r4;");
+  accept("vmad.s32.u32.s32.po %r1, -%r2, -%r3, %r4;");
+  reject("vmad.s32.u32.s32 %r1, -%r2, %r3, -%r4;", "either the product or 'c'");
+  reject("vmad.s32.u32.s32.po %r1, -%r2, %r3, %r4;", ".po takes no negated product");
+  reject("vmad.s32.u32.s32.po %r1, %r2, %r3, -%r4;", "operand 'c' cannot be negated");
+  reject("vmad.s32.u32.s32 -%r1, %r2, %r3, %r4;", "operand 'd' cannot be negated");
+  reject("vadd.u32.u32.u32 %r1, -%r2, %r3;", "operand 'a' cannot be negated");
+  reject("add.s32 %r1, -%r2, %r3;", "operand 'a' cannot be negated");
+}
+
 TEST(Verify, Calls) {
   const std::string setup = "{ .param .b32 a; .param .align 8 .b8 s[16]; .param .b32 r; .param .b64 w;\n";
   reject((setup + "call (r), callee, (a); }").c_str(), "takes 2 arguments and returns 1");
