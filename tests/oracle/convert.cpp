@@ -35,7 +35,12 @@ uint64_t float_to_integer(const Format& from, Type to, uint64_t bits, Rounding m
 /// f32 with a tf32 number in its upper bits.
 uint64_t to_tf32(const Instruction& i, uint64_t bits) {
   uint64_t d = put_together(tf32, take_apart(f32, bits), rounding_of(i, Rounding::nearest));
-  if (is_nan(tf32, d)) return f32.nan();
+  if (is_nan(f32, bits)) {
+    // Measured, H200: .rna cuts NaNs as any bits (and .satfinite takes one step off), others have one.
+    const uint64_t cut = bits & ~uint64_t{0x1fff};
+    if (i.has(Tok::rna)) return i.has(Tok::satfinite) ? cut - 0x2000 : cut;
+    return 0x7fffe000;
+  }
   if (i.has(Tok::satfinite) && (d & ~tf32.sign()) == tf32.infinity())
     d = (d & tf32.sign()) | tf32.largest();
   if (i.has(Tok::relu)) d = relu(tf32, d);
@@ -136,8 +141,18 @@ uint64_t Machine::convert_float(const Instruction& i, const Format& from, const 
                                 uint64_t bits) const {
   const bool ftz = i.has(Tok::ftz);
   if (ftz && from.bits() == 32) bits = flush(from, bits);
+  const bool moves = !ftz && !has_integer_rounding(i) && to.bits() == 32 &&
+                     (from.bits() == 32 || &from == &format_of(Type::bf16));
+  if (ftz && from.bits() == 32 && is_nan(from, bits)) bits = from.nan();
   uint64_t d;
-  if (is_nan(from, bits) && to.bits() == 64 && from.bits() == 64) {
+  if (is_nan(from, bits) && moves) {
+    d = bits << (from.bits() == 32 ? 0 : 16);
+  } else if (is_nan(from, bits) && from.bits() == 64 && to.bits() < 64) {
+    // Narrower, the upper bits of the payload stay.
+    const uint64_t fraction = bits & ((uint64_t{1} << 52) - 1);
+    d = (bits & from.sign() ? to.sign() : 0) | to.infinity() |
+        uint64_t{1} << (to.fraction_bits - 1) | fraction >> (52 - to.fraction_bits);
+  } else if (is_nan(from, bits) && to.bits() == 64 && from.bits() == 64) {
     d = bits | uint64_t{1} << 51;
   } else if (is_nan(from, bits) && to.bits() == 64) {
     // The payload goes along, at the top of the wider fraction, and is quiet.

@@ -28,7 +28,7 @@ class Verifier {
   using Kind = OperandRule::Kind;
 
   std::string check(const Instruction& i) const;
-  static std::string check_constraints(const Instruction& i);
+  std::string check_constraints(const Instruction& i) const;
   std::string check_call(const Instruction& i) const;
   std::string check_availability(const Form& form) const;
   bool is_required(const Instruction& i, const OperandRule& rule) const;
@@ -371,7 +371,7 @@ std::string Verifier::check(const Instruction& i) const {
 }
 
 /// What ties operands to modifiers beyond what a row can say.
-std::string Verifier::check_constraints(const Instruction& i) {
+std::string Verifier::check_constraints(const Instruction& i) const {
   if (std::string why = check_video(i); !why.empty())
     return fmt::format("'{}': {}", name(i.op), why);
   if (i.op == Op::st && i.has(Tok::bulk) && i.ops[2].bits != 0) return "'st.bulk' stores zeros only";

@@ -354,8 +354,11 @@ void Lowering::lower_half(const Inst& inst) {
         break;
       case Op::min:
       case Op::max: {
-        if (inst.has(Tok::abs))
-          for (Value*& x : f) x = b_.CreateUnaryIntrinsic(Intrinsic::fabs, x);
+        for (Value*& x : f) {
+          // Else LLVM compares the halves themselves, which it does by calling fmaxf.
+          x = b_.CreateIntrinsic(Intrinsic::arithmetic_fence, {x->getType()}, {x});
+          if (inst.has(Tok::abs)) x = b_.CreateUnaryIntrinsic(Intrinsic::fabs, x);
+        }
         r = done(min_max(inst, f[0], f[1], inst.op == Op::max));
         if (!inst.has(Tok::xorsign)) break;
         Value* sign = b_.CreateAnd(b_.CreateXor(in[0], in[1]), 0x8000);

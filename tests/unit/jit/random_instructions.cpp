@@ -2,18 +2,6 @@
 #include "random_instructions.h"
 
 namespace limen::test {
-namespace {
-
-/// Forms that the code generator refuses by name today. The evaluator has them.
-constexpr bool fp8_is_lowered = false, satfinite_is_lowered = false, video_is_lowered = false,
-               lop3_predicate_is_lowered = false, fns_is_lowered = false,
-               xorsign_is_lowered = false;
-/// Forms with a known failure in tests/oracle/found.
-constexpr bool carry_is_right = false, s16x2_is_right = false, tf32_nan_is_right = false,
-               half_nan_is_right = false, bf16_nan_is_right = false, half_ftz_is_right = false;
-
-}  // namespace
-
 const char* RandomInstructions::scratch_registers() {
   return ".reg .b16 %h<4>;\n.reg .b64 %x<4>;\n.reg .pred %z<2>;\n.reg .b32 %y<4>;\n";
 }
@@ -57,13 +45,13 @@ void RandomInstructions::any_instruction() {
     case 11:
       return bits64();
     case 12:
-      return carry_is_right ? carry() : integer();
+      return carry();
     case 13:
       return halfwords();
     case 14:
       return bytes();
     case 15:
-      return pick(2) && video_is_lowered ? video() : predicates_only();
+      return pick(2) ? video() : predicates_only();
     case 16:
       return single();
     case 17:
@@ -75,7 +63,7 @@ void RandomInstructions::any_instruction() {
     case 20:
       return halves();
     case 21:
-      return pick(2) || !fp8_is_lowered ? half() : small_floats();
+      return pick(2) ? half() : small_floats();
   }
 }
 
@@ -159,7 +147,7 @@ void RandomInstructions::integer() {
 
 void RandomInstructions::bits() {
   const std::string g = guard();
-  switch (pick(7 + fns_is_lowered + lop3_predicate_is_lowered)) {
+  switch (pick(9)) {
     case 0:
       return emit("{}{} {}, {}", g,
                   pick({"popc.b32", "clz.b32", "brev.b32", "bfind.u32", "bfind.s32",
@@ -181,7 +169,6 @@ void RandomInstructions::bits() {
       return emit("{}szext.{}.{} {}, {}, {}", g, pick({"clamp", "wrap"}), pick({"s32", "u32"}),
                   reg(), reg(), shift());
     case 7:
-      if (!fns_is_lowered) break;
       emit("and.b32 %y0, {}, 31", reg());
       return emit("{}fns.b32 {}, {}, %y0, {}", g, reg(), reg(), static_cast<int>(pick(9)) - 4);
     default:
@@ -308,9 +295,8 @@ void RandomInstructions::bytes() {
                   pick({"s32", "u32"}), reg(), reg(), reg(), reg());
     default:
       return emit("{}{} {}, {}, {}", g,
-                  s16x2_is_right
-                      ? pick({"add.s16x2", "min.s16x2", "min.relu.s16x2", "max.relu.s16x2"})
-                      : pick({"add.u16x2", "max.u16x2", "min.u16x2", "add.s16x2"}),
+                  pick({"add.s16x2", "min.s16x2", "min.relu.s16x2", "max.relu.s16x2", "max.u16x2",
+                        "min.u16x2"}),
                   reg(), reg(), reg());
   }
 }
@@ -373,8 +359,7 @@ void RandomInstructions::single() {
       return emit("{}{}{}.f32 {}, {}", g, pick({"neg", "abs"}), ftz, reg(), reg());
     default:
       return emit("{}{}{}{}.f32 {}, {}, {}", g, pick({"min", "max"}), ftz,
-                  xorsign_is_lowered ? pick({"", "", ".NaN", ".xorsign.abs"}) : pick({"", ".NaN"}),
-                  reg(), reg(), reg());
+                  pick({"", "", ".NaN", ".xorsign.abs"}), reg(), reg(), reg());
   }
 }
 
@@ -418,7 +403,6 @@ void RandomInstructions::single_convert() {
       return emit("{}cvt{}.f32.f32 {}, {}", g,
                   pick({".rni", ".rzi", ".rmi", ".rpi", ".ftz", ".sat"}), reg(), reg());
     default:
-      if (!tf32_nan_is_right) return emit("{}cvt.sat.f32.f32 {}, {}", g, reg(), reg());
       return emit("{}cvt{}.tf32.f32 {}, {}", g, pick({".rna", ".rn", ".rz", ".rn.relu"}), reg(),
                   reg());
   }
@@ -486,7 +470,7 @@ void RandomInstructions::twice_convert() {
 
 /// f16x2 and bf16x2 in 32-bit registers.
 void RandomInstructions::halves() {
-  const std::string g = guard(), ftz = half_ftz_is_right ? pick({"", "", ".ftz"}) : "";
+  const std::string g = guard(), ftz = pick({"", "", ".ftz"});
   const bool b = pick(2);
   const std::string type = b ? "bf16x2" : "f16x2";
   switch (pick(6)) {
@@ -497,8 +481,8 @@ void RandomInstructions::halves() {
       return emit("{}fma.rn{}.{} {}, {}, {}, {}", g, pick({"", ".relu"}), type, reg(), reg(), reg(),
                   reg());
     case 2:
-      return emit("{}{}{}.{} {}, {}, {}", g, pick({"min", "max"}),
-                  half_nan_is_right ? pick({"", ".NaN"}) : "", type, reg(), reg(), reg());
+      return emit("{}{}{}.{} {}, {}, {}", g, pick({"min", "max"}), pick({"", ".NaN"}), type, reg(),
+                  reg(), reg());
     case 3:
       return emit("{}{}.{} {}, {}", g, pick({"neg", "abs"}), type, reg(), reg());
     case 4:
@@ -506,9 +490,7 @@ void RandomInstructions::halves() {
            reg(), reg());
       return emit("{}selp.b32 {}, {}, {}, {}", g, reg(), reg(), reg(), pick({"%z0", "%z1"}));
     default:
-      return emit("{}cvt{}.{}.f32 {}, {}, {}", g,
-                  satfinite_is_lowered ? pick({".rn", ".rz", ".rn.relu", ".rz.satfinite"})
-                                       : pick({".rn", ".rz", ".rn.relu"}),
+      return emit("{}cvt{}.{}.f32 {}, {}, {}", g, pick({".rn", ".rz", ".rn.relu", ".rz.satfinite"}),
                   type, reg(), reg(), reg());
   }
 }
@@ -518,8 +500,8 @@ void RandomInstructions::half() {
   emit("mov.b32 {{%h2, %h3}}, {}", reg());
   switch (pick(7)) {
     case 0:
-      emit("{}.rn{}{}.f16 %h0, %h1, %h2", pick({"add", "sub", "mul"}),
-           half_ftz_is_right ? pick({"", ".ftz"}) : "", pick({"", ".sat"}));
+      emit("{}.rn{}{}.f16 %h0, %h1, %h2", pick({"add", "sub", "mul"}), pick({"", ".ftz"}),
+           pick({"", ".sat"}));
       break;
     case 1:
       emit("fma.rn{}.f16 %h0, %h1, %h2, %h3", pick({"", ".sat", ".relu"}));
@@ -532,8 +514,7 @@ void RandomInstructions::half() {
            reg());
       break;
     case 4:
-      return emit("{}cvt.f32.{} {}, %h0", guard(),
-                  bf16_nan_is_right ? pick({"f16", "bf16"}) : "f16", reg());
+      return emit("{}cvt.f32.{} {}, %h0", guard(), pick({"f16", "bf16"}), reg());
     case 5:
       return emit("{}cvt{}.{}.f16 {}, %h2", guard(), pick({".rzi", ".rni", ".rmi", ".rpi"}),
                   pick({"s32", "u32", "s16", "u8"}), reg());
