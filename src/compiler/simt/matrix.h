@@ -20,7 +20,7 @@ namespace limen::simt {
 struct TensorModel {
   int fraction_bits = 25;
   int output_bits = 23;      ///< fraction bits of an f32 result; the rest is cut
-  int zero_exponent = -126;  ///< what a zero factor or addend counts as
+  int zero_exponent = -500;  ///< of a zero factor or addend: takes no part in the largest exponent
 };
 
 struct MatrixForm {

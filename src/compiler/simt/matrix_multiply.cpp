@@ -79,7 +79,9 @@ class MultiplyCode : MatrixCode {
                    Value* column);
   Value* round_to_f32(Value* r);
   Value* round_to_f16(Value* r);
-  Value* special_sum(Value* addend, Value* i, Value* column);
+  Value* special_sum(Value* addend, const std::vector<uint32_t>& step, Value* i, Value* column);
+  Value* with_specials(Value* sum, Value* addend, bool f16, const std::vector<uint32_t>& step,
+                       Value* i, Value* column);
   Value* add_last(Value* c, Value* sum);
   Value* f16_of(Value* f32);
   Value* power_of_two(Value* exponent);
@@ -404,8 +406,7 @@ Value* MultiplyCode::fused_sum(Value* addend, bool f16, const std::vector<uint32
     total = b_.CreateFAdd(total, b_.CreateSIToFP(sum, eight_f64_));
   }
   Value* r = b_.CreateFMul(total, power_of_two(b_.CreateSub(most, ic(fraction))));
-  // An earlier step may have overflowed to an infinity: it stays.
-  return b_.CreateSelect(c.special, addend, f16 ? round_to_f16(r) : round_to_f32(r));
+  return with_specials(f16 ? round_to_f16(r) : round_to_f32(r), addend, f16, step, i, column);
 }
 
 /// Towards zero; infinity from 2^128.
@@ -447,15 +448,46 @@ Value* MultiplyCode::f16_of(Value* f32) {
   return b_.CreateSelect(b_.CreateFCmpUNO(f32, f32), ConstantInt::get(i16, 0x7fff), h);
 }
 
-/// NaN or infinity where the row's products and the addend hold some, else a finite number.
-Value* MultiplyCode::special_sum(Value* addend, Value* i, Value* column) {
+/// NaN or infinity where the step's products and the addend hold some, else a finite number.
+Value* MultiplyCode::special_sum(Value* addend, const std::vector<uint32_t>& step, Value* i,
+                                 Value* column) {
   Value* sum = addend;
-  for (uint32_t k = 0; k < f_.kept(); ++k) {
+  for (uint32_t k : step) {
     Value* a = load(b_.getFloatTy(), at(ma_, b_.getFloatTy(), muladd(i, f_.kept(), i32(k))), 4);
     Value* b = load(eight_f32_, at(mb_, b_.getFloatTy(), b_.CreateAdd(b_row(i, k), column)), 32);
     sum = b_.CreateFAdd(sum, b_.CreateFMul(b_.CreateVectorSplat(8, a), b));
   }
   return sum;
+}
+
+/// The step's result where infinities or NaNs take part (rare), or `sum`. Which comes out follows
+/// from ordinary arithmetic. An infinity of the addend may be an earlier step's overflow.
+Value* MultiplyCode::with_specials(Value* sum, Value* addend, bool f16,
+                                   const std::vector<uint32_t>& step, Value* i, Value* column) {
+  Value* c32 = f16 ? to_f32(addend, PType::f16) : b_.CreateBitCast(addend, eight_f32_);
+  Value* c_special =
+      decode(c32, is_zero(addend, f16 ? PType::f16 : PType::f32), true, -126).special;
+  BasicBlock* before = b_.GetInsertBlock();
+  BasicBlock* rare = BasicBlock::Create(llvm_, "special", fn_);
+  BasicBlock* after = BasicBlock::Create(llvm_, "rounded", fn_);
+  b_.CreateCondBr(
+      b_.CreateOr(b_.CreateLoad(b_.getInt1Ty(), any_special_), b_.CreateOrReduce(c_special)), rare,
+      after);
+  b_.SetInsertPoint(rare);
+  Value* s = special_sum(b_.CreateSelect(c_special, c32, Constant::getNullValue(eight_f32_)), step,
+                         i, column);
+  Value* nan = b_.CreateFCmpUNO(s, s);
+  Value* infinite = b_.CreateFCmpOEQ(b_.CreateUnaryIntrinsic(Intrinsic::fabs, s),
+                                     ConstantFP::getInfinity(eight_f32_));
+  Value* inf_bits = f16 ? f16_of(s) : b_.CreateBitCast(s, eight_i32_);
+  Value* other = b_.CreateSelect(infinite, inf_bits, sum);
+  other = b_.CreateSelect(nan, ConstantInt::get(sum->getType(), f16 ? 0x7fff : 0x7fffffff), other);
+  b_.CreateBr(after);
+  b_.SetInsertPoint(after);
+  PHINode* d = b_.CreatePHI(sum->getType(), 2);
+  d->addIncoming(sum, before);
+  d->addIncoming(other, rare);
+  return d;
 }
 
 /// fp8 on sm_90: the sum of products, then an ordinary addition.
@@ -492,31 +524,8 @@ void MultiplyCode::floating() {
     Value* c = accumulator_row(c_, f_.c, block, row);
     if (f_.c == PType::f16 && !f16) c = b_.CreateBitCast(to_f32(c, PType::f16), eight_i32_);
     Value* sum = f_.c_last ? Constant::getNullValue(result) : c;
-    Value* c32 = f16 ? to_f32(sum, PType::f16) : b_.CreateBitCast(sum, eight_f32_);
-    Value* c_special = decode(c32, is_zero(sum, f16 ? PType::f16 : PType::f32), true, -126).special;
     for (const auto& step : f_.steps) sum = fused_sum(sum, f16, step, line, column);
-    // Rare: any infinity or NaN. Which comes out follows from ordinary arithmetic.
-    BasicBlock* before = b_.GetInsertBlock();
-    BasicBlock* rare = BasicBlock::Create(llvm_, "special", fn_);
-    BasicBlock* after = BasicBlock::Create(llvm_, "rounded", fn_);
-    b_.CreateCondBr(
-        b_.CreateOr(b_.CreateLoad(b_.getInt1Ty(), any_special_), b_.CreateOrReduce(c_special)),
-        rare, after);
-    b_.SetInsertPoint(rare);
-    Value* addend = b_.CreateSelect(c_special, c32, Constant::getNullValue(eight_f32_));
-    Value* s = special_sum(addend, line, column);
-    Value* nan = b_.CreateFCmpUNO(s, s);
-    Value* infinite = b_.CreateFCmpOEQ(b_.CreateUnaryIntrinsic(Intrinsic::fabs, s),
-                                       ConstantFP::getInfinity(eight_f32_));
-    Value* inf_bits = f16 ? f16_of(s) : b_.CreateBitCast(s, eight_i32_);
-    Value* other = b_.CreateSelect(infinite, inf_bits, sum);
-    other = b_.CreateSelect(nan, ConstantInt::get(result, f16 ? 0x7fff : 0x7fffffff), other);
-    b_.CreateBr(after);
-    b_.SetInsertPoint(after);
-    PHINode* d = b_.CreatePHI(result, 2);
-    d->addIncoming(sum, before);
-    d->addIncoming(other, rare);
-    Value* out = f_.c_last ? add_last(c, d) : d;
+    Value* out = f_.c_last ? add_last(c, sum) : sum;
     if (f_.d == PType::f16 && !f16) out = f16_of(b_.CreateBitCast(out, eight_f32_));
     set_accumulator_row(d_, f_.d, block, row, out);
   });
