@@ -255,7 +255,8 @@ void MultiplyCode::bits() {
   });
 }
 
-/// A chain of fused multiply-adds in the order of k (measured: arXiv 2511.10909, Hopper).
+/// A chain of fused multiply-adds in the order of k. Of several NaNs the device takes b's, then the
+/// sum's, then a's, made quiet; an invalid operation gives 0xfff8000000000000 (measured: H200).
 void MultiplyCode::float64() {
   llvm::Type* t = b_.getDoubleTy();
   ma_ = array(t, f_.m * f_.k, "a");
@@ -263,26 +264,59 @@ void MultiplyCode::float64() {
   read_a([&](Value* place, Value* raw) { store(raw, at(ma_, t, place), 32); });
   read_b([&](Value* place, Value* raw) { store(raw, at(mb_, t, place), 64); });
   auto* rounded = FunctionType::get(t, {b_.getInt32Ty(), b_.getInt32Ty(), t, t, t}, false);
-  each_row([&](Value* row, Value* i, Value* block, Value* column) {
-    Value* sum = b_.CreateBitCast(accumulator_row(c_, f_.c, block, row), eight_f64_);
-    for (uint32_t k = 0; k < f_.k; ++k) {
-      Value* a = load(t, at(ma_, t, muladd(i, f_.k, i32(k))), 8);
-      Value* b = load(eight_f64_, at(mb_, t, b_.CreateAdd(i32(k * f_.n), column)), 64);
-      if (f_.rounding == 0) {
-        sum =
-            b_.CreateIntrinsic(Intrinsic::fma, {eight_f64_}, {b_.CreateVectorSplat(8, a), b, sum});
-        continue;
-      }
-      for (uint64_t j = 0; j < 8; ++j) {
-        Value* one =
-            b_.CreateCall(rounded, fn_->getArg(5),
-                          {i32(static_cast<uint32_t>(kernel::RoundedOp::fma)),
-                           i32(static_cast<uint32_t>(f_.rounding)), a,
-                           b_.CreateExtractElement(b, j), b_.CreateExtractElement(sum, j)});
-        sum = b_.CreateInsertElement(sum, one, j);
-      }
+  struct Terms {
+    Value *a, *b, *sum;
+  };
+  auto multiply_add = [&](Value* i, Value* column, Value* k, Value* sum) {
+    Value* a = load(t, at(ma_, t, muladd(i, f_.k, k)), 8);
+    Value* b = load(eight_f64_, at(mb_, t, muladd(k, f_.n, column)), 64);
+    Value* line = b_.CreateVectorSplat(8, a);
+    if (f_.rounding == 0)
+      return Terms{line, b, b_.CreateIntrinsic(Intrinsic::fma, {eight_f64_}, {line, b, sum})};
+    Value* result = sum;
+    for (uint64_t j = 0; j < 8; ++j) {
+      Value* one = b_.CreateCall(rounded, fn_->getArg(5),
+                                 {i32(static_cast<uint32_t>(kernel::RoundedOp::fma)),
+                                  i32(static_cast<uint32_t>(f_.rounding)), a,
+                                  b_.CreateExtractElement(b, j), b_.CreateExtractElement(sum, j)});
+      result = b_.CreateInsertElement(result, one, j);
     }
-    set_accumulator_row(d_, f_.d, block, row, b_.CreateBitCast(sum, eight_i64_));
+    return Terms{line, b, result};
+  };
+  auto is_nan = [&](Value* v) { return b_.CreateFCmpUNO(v, v); };
+  auto bits_of = [&](Value* v) { return b_.CreateBitCast(v, eight_i64_); };
+  auto quiet = [&](Value* v) { return b_.CreateOr(bits_of(v), uint64_t{1} << 51); };
+  Value* chain = variable(eight_f64_, "chain");
+  each_row([&](Value* row, Value* i, Value* block, Value* column) {
+    Value* c = b_.CreateBitCast(accumulator_row(c_, f_.c, block, row), eight_f64_);
+    Value* sum = c;
+    for (uint32_t k = 0; k < f_.k; ++k) sum = multiply_add(i, column, i32(k), sum).sum;
+    // Rare: a NaN. Once more, to see which.
+    BasicBlock* before = b_.GetInsertBlock();
+    BasicBlock* rare = BasicBlock::Create(llvm_, "nan", fn_);
+    BasicBlock* after = BasicBlock::Create(llvm_, "summed", fn_);
+    b_.CreateCondBr(b_.CreateOrReduce(is_nan(sum)), rare, after);
+    b_.SetInsertPoint(rare);
+    b_.CreateStore(c, chain);
+    loop(f_.k, [&](Value* k) {
+      Value* addend = b_.CreateLoad(eight_f64_, chain);
+      const Terms terms = multiply_add(i, column, k, addend);
+      Value* bits = b_.CreateSelect(is_nan(terms.sum),
+                                    ConstantInt::get(eight_i64_, uint64_t{0xfff8} << 48),
+                                    bits_of(terms.sum));
+      bits = b_.CreateSelect(is_nan(terms.a), quiet(terms.a), bits);
+      bits = b_.CreateSelect(is_nan(addend), quiet(addend), bits);
+      bits = b_.CreateSelect(is_nan(terms.b), quiet(terms.b), bits);
+      b_.CreateStore(b_.CreateBitCast(bits, eight_f64_), chain);
+    });
+    Value* other = b_.CreateLoad(eight_f64_, chain);
+    BasicBlock* rare_end = b_.GetInsertBlock();
+    b_.CreateBr(after);
+    b_.SetInsertPoint(after);
+    PHINode* d = b_.CreatePHI(eight_f64_, 2);
+    d->addIncoming(sum, before);
+    d->addIncoming(other, rare_end);
+    set_accumulator_row(d_, f_.d, block, row, bits_of(d));
   });
 }
 
