@@ -15,12 +15,11 @@
 namespace limen::simt {
 
 /// How one step of the device's dot product adds: products and addend are cut (towards zero) at
-/// `fraction_bits` below the largest exponent among them, then summed exactly.
-/// source: sm_90 as published (arXiv 2511.10909), to be confirmed by goldens.
+/// `fraction_bits` below the largest exponent among them, then summed exactly. Zeros do not count.
+/// source: arXiv 2511.10909 for sm_90. Measured: H200, driver 580.159.04, tests/golden/matrix.
 struct TensorModel {
   int fraction_bits = 25;
-  int output_bits = 23;      ///< fraction bits of an f32 result; the rest is cut
-  int zero_exponent = -126;  ///< what a zero factor or addend counts as
+  int output_bits = 23;  ///< fraction bits of an f32 result; the rest is cut
 };
 
 struct MatrixForm {

@@ -74,7 +74,8 @@ void MatrixCode::store(Value* v, Value* p, uint32_t align) {
 }
 
 Value* MatrixCode::muladd(Value* a, uint32_t factor, Value* add) {
-  return b_.CreateAdd(b_.CreateMul(a, i32(factor)), add);
+  // Without wraparound, or every address is widened again.
+  return b_.CreateAdd(b_.CreateMul(a, i32(factor), "", true, true), add, "", true, true);
 }
 
 Value* MatrixCode::join(Value* low, Value* high) {

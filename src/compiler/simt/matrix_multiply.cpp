@@ -1,6 +1,6 @@
 // The functions that multiply. Fragments become matrices in memory (A by rows, B by rows of k),
 // eight columns of the result are one vector. Integers, b1 and f64 are exact; the sum of
-// floating-point products is the device's own, see TensorModel and fused_sum.
+// floating-point products is the device's own, see TensorModel, narrow_sum and wide_sum.
 #include <llvm/IR/IntrinsicInst.h>
 
 #include "compiler/simt/matrix_code.h"
@@ -13,7 +13,9 @@ using PType = ptx::Type;
 namespace {
 
 bool is_signed_element(PType t) { return t == PType::s8 || t == PType::s4; }
-bool fits_f32(PType t) { return t != PType::bf16 && t != PType::tf32; }
+/// f16 and what fits it.
+bool is_narrow(PType t) { return t != PType::bf16 && t != PType::tf32; }
+constexpr int narrow_least = -14;  ///< exponent of f16's subnormals
 
 class MultiplyCode : MatrixCode {
  public:
@@ -60,7 +62,7 @@ class MultiplyCode : MatrixCode {
   void read_a(const std::function<void(Value* at, Value* raw)>& put);
   void read_b(const std::function<void(Value* at, Value* raw)>& put);
   void read_metadata();
-  Value* b_row(Value* row, uint32_t kept);
+  Value* b_row(Value* row, Value* kept);
   void each_row(const std::function<void(Value* row, Value* i, Value* block, Value* column)>& body);
 
   // -- kinds
@@ -75,11 +77,18 @@ class MultiplyCode : MatrixCode {
   Value* to_f32(Value* raw, PType t);
   Value* is_zero(Value* raw, PType t);
   Decoded decode(Value* f32, Value* zero, bool whole, int least);
-  Value* fused_sum(Value* addend, bool f16, const std::vector<uint32_t>& step, Value* i,
-                   Value* column);
+  Value* is_special(Value* f32);
+  Value* largest_exponent(const std::vector<uint32_t>& step, Value* i, Value* column);
+  Value* product(Value* i, Value* k, Value* b_row, Value* column);
+  Value* narrow_sum(Value* addend, bool f16, const std::vector<uint32_t>& step, Value* i,
+                    Value* column);
+  Value* wide_sum(Value* addend, const std::vector<uint32_t>& step, Value* i, Value* column);
+  Value* cut(Value* r);
   Value* round_to_f32(Value* r);
   Value* round_to_f16(Value* r);
-  Value* special_sum(Value* addend, Value* i, Value* column);
+  Value* special_sum(Value* addend, const std::vector<uint32_t>& step, Value* i, Value* column);
+  Value* with_specials(Value* sum, Value* addend, bool f16, const std::vector<uint32_t>& step,
+                       Value* i, Value* column);
   Value* add_last(Value* c, Value* sum);
   Value* f16_of(Value* f32);
   Value* power_of_two(Value* exponent);
@@ -181,9 +190,9 @@ void MultiplyCode::read_metadata() {
 }
 
 /// Row of B that belongs to the kept element: an offset into [k][n].
-Value* MultiplyCode::b_row(Value* i, uint32_t kept) {
-  if (!f_.sparse) return i32(kept * f_.n);
-  Value* p = at(place_, b_.getInt32Ty(), muladd(i, f_.kept(), i32(kept)));
+Value* MultiplyCode::b_row(Value* i, Value* kept) {
+  if (!f_.sparse) return b_.CreateMul(kept, i32(f_.n));
+  Value* p = at(place_, b_.getInt32Ty(), muladd(i, f_.kept(), kept));
   return b_.CreateMul(load(b_.getInt32Ty(), p, 4), i32(f_.n));
 }
 
@@ -217,7 +226,7 @@ void MultiplyCode::integer() {
     Value* sum = Constant::getNullValue(eight_i32_);
     for (uint32_t k = 0; k < f_.kept(); ++k) {
       Value* a = load(t, at(ma_, t, muladd(i, f_.kept(), i32(k))), 4);
-      Value* b = load(eight_i32_, at(mb_, t, b_.CreateAdd(b_row(i, k), column)), 32);
+      Value* b = load(eight_i32_, at(mb_, t, b_.CreateAdd(b_row(i, i32(k)), column)), 32);
       sum = b_.CreateAdd(sum, b_.CreateMul(b_.CreateVectorSplat(8, a), b));
     }
     Value* d =
@@ -253,7 +262,8 @@ void MultiplyCode::bits() {
   });
 }
 
-/// A chain of fused multiply-adds in the order of k (measured: arXiv 2511.10909, Hopper).
+/// A chain of fused multiply-adds in the order of k. Of several NaNs the device takes b's, then the
+/// sum's, then a's, made quiet; an invalid operation gives 0xfff8000000000000 (measured: H200).
 void MultiplyCode::float64() {
   llvm::Type* t = b_.getDoubleTy();
   ma_ = array(t, f_.m * f_.k, "a");
@@ -261,26 +271,59 @@ void MultiplyCode::float64() {
   read_a([&](Value* place, Value* raw) { store(raw, at(ma_, t, place), 32); });
   read_b([&](Value* place, Value* raw) { store(raw, at(mb_, t, place), 64); });
   auto* rounded = FunctionType::get(t, {b_.getInt32Ty(), b_.getInt32Ty(), t, t, t}, false);
-  each_row([&](Value* row, Value* i, Value* block, Value* column) {
-    Value* sum = b_.CreateBitCast(accumulator_row(c_, f_.c, block, row), eight_f64_);
-    for (uint32_t k = 0; k < f_.k; ++k) {
-      Value* a = load(t, at(ma_, t, muladd(i, f_.k, i32(k))), 8);
-      Value* b = load(eight_f64_, at(mb_, t, b_.CreateAdd(i32(k * f_.n), column)), 64);
-      if (f_.rounding == 0) {
-        sum =
-            b_.CreateIntrinsic(Intrinsic::fma, {eight_f64_}, {b_.CreateVectorSplat(8, a), b, sum});
-        continue;
-      }
-      for (uint64_t j = 0; j < 8; ++j) {
-        Value* one =
-            b_.CreateCall(rounded, fn_->getArg(5),
-                          {i32(static_cast<uint32_t>(kernel::RoundedOp::fma)),
-                           i32(static_cast<uint32_t>(f_.rounding)), a,
-                           b_.CreateExtractElement(b, j), b_.CreateExtractElement(sum, j)});
-        sum = b_.CreateInsertElement(sum, one, j);
-      }
+  struct Terms {
+    Value *a, *b, *sum;
+  };
+  auto multiply_add = [&](Value* i, Value* column, Value* k, Value* sum) {
+    Value* a = load(t, at(ma_, t, muladd(i, f_.k, k)), 8);
+    Value* b = load(eight_f64_, at(mb_, t, muladd(k, f_.n, column)), 64);
+    Value* line = b_.CreateVectorSplat(8, a);
+    if (f_.rounding == 0)
+      return Terms{line, b, b_.CreateIntrinsic(Intrinsic::fma, {eight_f64_}, {line, b, sum})};
+    Value* result = sum;
+    for (uint64_t j = 0; j < 8; ++j) {
+      Value* one = b_.CreateCall(rounded, fn_->getArg(5),
+                                 {i32(static_cast<uint32_t>(kernel::RoundedOp::fma)),
+                                  i32(static_cast<uint32_t>(f_.rounding)), a,
+                                  b_.CreateExtractElement(b, j), b_.CreateExtractElement(sum, j)});
+      result = b_.CreateInsertElement(result, one, j);
     }
-    set_accumulator_row(d_, f_.d, block, row, b_.CreateBitCast(sum, eight_i64_));
+    return Terms{line, b, result};
+  };
+  auto is_nan = [&](Value* v) { return b_.CreateFCmpUNO(v, v); };
+  auto bits_of = [&](Value* v) { return b_.CreateBitCast(v, eight_i64_); };
+  auto quiet = [&](Value* v) { return b_.CreateOr(bits_of(v), uint64_t{1} << 51); };
+  Value* chain = variable(eight_f64_, "chain");
+  each_row([&](Value* row, Value* i, Value* block, Value* column) {
+    Value* c = b_.CreateBitCast(accumulator_row(c_, f_.c, block, row), eight_f64_);
+    Value* sum = c;
+    for (uint32_t k = 0; k < f_.k; ++k) sum = multiply_add(i, column, i32(k), sum).sum;
+    // Rare: a NaN. Once more, to see which.
+    BasicBlock* before = b_.GetInsertBlock();
+    BasicBlock* rare = BasicBlock::Create(llvm_, "nan", fn_);
+    BasicBlock* after = BasicBlock::Create(llvm_, "summed", fn_);
+    b_.CreateCondBr(b_.CreateOrReduce(is_nan(sum)), rare, after);
+    b_.SetInsertPoint(rare);
+    b_.CreateStore(c, chain);
+    loop(f_.k, [&](Value* k) {
+      Value* addend = b_.CreateLoad(eight_f64_, chain);
+      const Terms terms = multiply_add(i, column, k, addend);
+      Value* bits =
+          b_.CreateSelect(is_nan(terms.sum), ConstantInt::get(eight_i64_, uint64_t{0xfff8} << 48),
+                          bits_of(terms.sum));
+      bits = b_.CreateSelect(is_nan(terms.a), quiet(terms.a), bits);
+      bits = b_.CreateSelect(is_nan(addend), quiet(addend), bits);
+      bits = b_.CreateSelect(is_nan(terms.b), quiet(terms.b), bits);
+      b_.CreateStore(b_.CreateBitCast(bits, eight_f64_), chain);
+    });
+    Value* other = b_.CreateLoad(eight_f64_, chain);
+    BasicBlock* rare_end = b_.GetInsertBlock();
+    b_.CreateBr(after);
+    b_.SetInsertPoint(after);
+    PHINode* d = b_.CreatePHI(eight_f64_, 2);
+    d->addIncoming(sum, before);
+    d->addIncoming(other, rare_end);
+    set_accumulator_row(d_, f_.d, block, row, bits_of(d));
   });
 }
 
@@ -339,8 +382,9 @@ MultiplyCode::Decoded MultiplyCode::decode(Value* v, Value* zero, bool whole, in
   Value* e =
       b_.CreateBinaryIntrinsic(Intrinsic::umax, field, ic(static_cast<uint32_t>(least + 127)));
   e = b_.CreateSub(e, ic(127));
-  d.exponent = b_.CreateSelect(
-      zero, ConstantInt::get(i, static_cast<uint64_t>(f_.model.zero_exponent), true), e);
+  // A product with a zero takes no part: below all other sums of exponents, and in a byte.
+  const int64_t none = whole ? -64 : -500;
+  d.exponent = b_.CreateSelect(zero, ConstantInt::get(i, static_cast<uint64_t>(none), true), e);
   d.value = v;
   if (whole) return d;
   Value* sign = b_.CreateAnd(u, 0x80000000u);
@@ -358,54 +402,124 @@ Value* MultiplyCode::power_of_two(Value* exponent) {
   return b_.CreateBitCast(b_.CreateShl(b_.CreateZExt(e, eight_i64_), 52), eight_f64_);
 }
 
+Value* MultiplyCode::is_special(Value* f32) {
+  Value* field = b_.CreateAnd(b_.CreateBitCast(f32, eight_i32_), 0x7f800000);
+  return b_.CreateICmpEQ(field, ConstantInt::get(eight_i32_, 0x7f800000));
+}
+
+/// Product of row i's kept element k and eight columns of B; `b_row` is from b_row(i, k).
+Value* MultiplyCode::product(Value* i, Value* k, Value* b_row, Value* column) {
+  llvm::Type* f32 = b_.getFloatTy();
+  Value* a = load(f32, at(ma_, f32, muladd(i, f_.kept(), k)), 4);
+  return b_.CreateFMul(b_.CreateVectorSplat(8, a),
+                       load(eight_f32_, at(mb_, f32, b_.CreateNSWAdd(b_row, column)), 32));
+}
+
+/// Narrow types: of the step's products, in i32. Their exponents are bytes, so that four k at a
+/// time fill a vector.
+Value* MultiplyCode::largest_exponent(const std::vector<uint32_t>& step, Value* i, Value* column) {
+  llvm::Type* i8 = b_.getInt8Ty();
+  // What consecutive k have in common: B's exponents are [column / 8][k][8].
+  uint32_t run = 1;
+  if (!f_.sparse)
+    while (run < 4 && step[run] == step[0] + run) run *= 2;
+  std::vector<int> spread;
+  for (uint32_t x = 0; x < 8 * run; ++x) spread.push_back(static_cast<int>(x / 8));
+  Value* column_block = b_.CreateMul(column, i32(f_.k));
+  Value* most = nullptr;
+  for (size_t x = 0; x < step.size(); x += run) {
+    Value* a = load(vector_of(i8, run), at(ea_, i8, muladd(i, f_.kept(), i32(step[x]))), 1);
+    Value* row = b_.CreateUDiv(b_row(i, i32(step[x])), i32(f_.n));
+    Value* b = load(vector_of(i8, 8 * run), at(eb_, i8, muladd(row, 8, column_block)), 8);
+    Value* e = b_.CreateAdd(b_.CreateShuffleVector(a, spread), b);
+    most = most ? b_.CreateBinaryIntrinsic(Intrinsic::smax, most, e) : e;
+  }
+  for (; run > 1; run /= 2)
+    most = b_.CreateBinaryIntrinsic(Intrinsic::smax, part(most, 0, 4 * run),
+                                    part(most, 4 * run, 4 * run));
+  return b_.CreateSExt(most, eight_i32_);
+}
+
 /// One step: addend + sum of products over `step`, for one row and eight columns. `addend` and the
-/// result are bits of f16 or f32.
-Value* MultiplyCode::fused_sum(Value* addend, bool f16, const std::vector<uint32_t>& step, Value* i,
-                               Value* column) {
-  const bool whole = fits_f32(f_.a);
+/// result are bits of f16 or f32. Narrow types: products are exact f32 numbers, which no scaling
+/// takes out of range.
+Value* MultiplyCode::narrow_sum(Value* addend, bool f16, const std::vector<uint32_t>& step,
+                                Value* i, Value* column) {
+  const auto fraction = static_cast<uint64_t>(f_.model.fraction_bits);
+  auto ic = [&](int64_t x) { return ConstantInt::get(eight_i32_, static_cast<uint64_t>(x), true); };
+  Value* zero_addend = is_zero(addend, f16 ? PType::f16 : PType::f32);
+  Value* c = f16 ? to_f32(addend, PType::f16) : b_.CreateBitCast(addend, eight_f32_);
+  Value* c_exponent =
+      b_.CreateSub(b_.CreateAnd(b_.CreateLShr(b_.CreateBitCast(c, eight_i32_), 23), 255), ic(127));
+  // The exponents of zeros and of f32's subnormals are below those of all products.
+  if (f16)
+    c_exponent =
+        b_.CreateSelect(zero_addend, ic(-127),
+                        b_.CreateBinaryIntrinsic(Intrinsic::smax, c_exponent, ic(narrow_least)));
+  Value* of_products = largest_exponent(step, i, column);
+  Value* most = b_.CreateBinaryIntrinsic(Intrinsic::smax, of_products, c_exponent);
+  // Units of 2^(most - fraction), cut.
+  Value* field = b_.CreateSub(ic(static_cast<int64_t>(fraction) + 127), most);
+  field = b_.CreateBinaryIntrinsic(Intrinsic::smin, field, ic(254));
+  Value* scale = b_.CreateBitCast(b_.CreateShl(field, 23), eight_f32_);
+  auto units = [&](Value* v) { return b_.CreateFPToSI(b_.CreateFMul(v, scale), eight_i32_); };
+  Value* sum = nullptr;
+  for (uint32_t k : step) {
+    Value* v = units(product(i, i32(k), b_row(i, i32(k)), column));
+    sum = sum ? b_.CreateAdd(sum, v) : v;
+  }
+  Value* r = b_.CreateFAdd(b_.CreateSIToFP(sum, eight_f64_), b_.CreateSIToFP(units(c), eight_f64_));
+  r = b_.CreateFMul(r, power_of_two(b_.CreateSub(most, ic(static_cast<int64_t>(fraction)))));
+  // As an f32 result is either normal or the addend itself, cutting is simple.
+  Value* result =
+      f16 ? round_to_f16(r) : b_.CreateBitCast(b_.CreateFPTrunc(cut(r), eight_f32_), eight_i32_);
+  // All products zero: the addend, however small; -0 becomes 0.
+  Value* none = b_.CreateICmpSLT(of_products, ic(2 * narrow_least));
+  Value* alone = b_.CreateSelect(zero_addend, Constant::getNullValue(addend->getType()), addend);
+  return with_specials(b_.CreateSelect(none, alone, result), addend, f16, step, i, column);
+}
+
+/// The same for bf16 and tf32, whose products may leave f32's range: mantissas and exponents apart.
+Value* MultiplyCode::wide_sum(Value* addend, const std::vector<uint32_t>& step, Value* i,
+                              Value* column) {
   const auto fraction = static_cast<uint64_t>(f_.model.fraction_bits);
   auto ic = [&](uint64_t x) { return ConstantInt::get(eight_i32_, x, true); };
-  Value* c32 = f16 ? to_f32(addend, PType::f16) : b_.CreateBitCast(addend, eight_f32_);
-  Decoded c = decode(c32, is_zero(addend, f16 ? PType::f16 : PType::f32), f16, f16 ? -14 : -126);
+  Decoded c =
+      decode(b_.CreateBitCast(addend, eight_f32_), is_zero(addend, PType::f32), false, -126);
   Value* most = c.exponent;
   Rows exponents, products;
   for (uint32_t k : step) {
-    Value* place_a = muladd(i, f_.kept(), i32(k));
-    Value* place_b = b_.CreateAdd(b_row(i, k), column);
+    Value* row = b_row(i, i32(k));
     Value* e = b_.CreateAdd(
-        b_.CreateVectorSplat(8, load(b_.getInt32Ty(), at(ea_, b_.getInt32Ty(), place_a), 4)),
-        load(eight_i32_, at(eb_, b_.getInt32Ty(), place_b), 32));
+        b_.CreateVectorSplat(
+            8, load(b_.getInt32Ty(), at(ea_, b_.getInt32Ty(), muladd(i, f_.kept(), i32(k))), 4)),
+        load(eight_i32_, at(eb_, b_.getInt32Ty(), b_.CreateAdd(row, column)), 32));
     most = b_.CreateBinaryIntrinsic(Intrinsic::smax, most, e);
     exponents.push_back(e);
-    products.push_back(b_.CreateFMul(
-        b_.CreateVectorSplat(8, load(b_.getFloatTy(), at(ma_, b_.getFloatTy(), place_a), 4)),
-        load(eight_f32_, at(mb_, b_.getFloatTy(), place_b), 32)));
+    products.push_back(product(i, i32(k), row, column));
   }
   // Scale to units of 2^(most - fraction) and cut; what underflows is less than a unit anyway.
   Value* bias = b_.CreateSub(ic(fraction + 127), most);
-  auto scale_of = [&](Value* e) {
+  auto units = [&](Value* v, Value* e) {
     Value* field = b_.CreateBinaryIntrinsic(Intrinsic::smax, b_.CreateAdd(e, bias), ic(0));
-    return b_.CreateBitCast(b_.CreateShl(field, 23), eight_f32_);
-  };
-  // Where even 2^127 is too little all products are zero.
-  Value* common = b_.CreateBitCast(
-      b_.CreateShl(b_.CreateBinaryIntrinsic(Intrinsic::smin, bias, ic(254)), 23), eight_f32_);
-  auto units = [&](Value* v, Value* scale) {
+    Value* scale = b_.CreateBitCast(b_.CreateShl(field, 23), eight_f32_);
     return b_.CreateFPToSI(b_.CreateFMul(v, scale), eight_i32_);
   };
-  Value* total = b_.CreateSIToFP(units(c.value, f16 ? common : scale_of(c.exponent)), eight_f64_);
-  // A unit product is below 2^27: eight fit an i32.
-  for (size_t first = 0; first < step.size(); first += 8) {
-    Value* sum = nullptr;
-    for (size_t x = first; x < std::min(first + 8, step.size()); ++x) {
-      Value* v = units(products[x], whole ? common : scale_of(exponents[x]));
-      sum = sum ? b_.CreateAdd(sum, v) : v;
-    }
-    total = b_.CreateFAdd(total, b_.CreateSIToFP(sum, eight_f64_));
+  Value* sum = nullptr;
+  for (size_t x = 0; x < step.size(); ++x) {
+    Value* v = units(products[x], exponents[x]);
+    sum = sum ? b_.CreateAdd(sum, v) : v;
   }
-  Value* r = b_.CreateFMul(total, power_of_two(b_.CreateSub(most, ic(fraction))));
-  // An earlier step may have overflowed to an infinity: it stays.
-  return b_.CreateSelect(c.special, addend, f16 ? round_to_f16(r) : round_to_f32(r));
+  Value* r = b_.CreateFAdd(b_.CreateSIToFP(sum, eight_f64_),
+                           b_.CreateSIToFP(units(c.value, c.exponent), eight_f64_));
+  r = b_.CreateFMul(r, power_of_two(b_.CreateSub(most, ic(fraction))));
+  return with_specials(round_to_f32(r), addend, false, step, i, column);
+}
+
+/// The bits that an f32 result keeps.
+Value* MultiplyCode::cut(Value* r) {
+  const uint64_t kept = ~uint64_t{0} << (52 - f_.model.output_bits);
+  return b_.CreateBitCast(b_.CreateAnd(b_.CreateBitCast(r, eight_i64_), kept), eight_f64_);
 }
 
 /// Towards zero; infinity from 2^128.
@@ -413,9 +527,7 @@ Value* MultiplyCode::round_to_f32(Value* r) {
   Value* u = b_.CreateBitCast(r, eight_i64_);
   Value* sign = b_.CreateShl(b_.CreateTrunc(b_.CreateLShr(u, 63), eight_i32_), 31);
   Value* size = b_.CreateUnaryIntrinsic(Intrinsic::fabs, r);
-  const uint64_t cut = ~uint64_t{0} << (52 - f_.model.output_bits);
-  Value* exact =
-      b_.CreateBitCast(b_.CreateAnd(b_.CreateBitCast(size, eight_i64_), cut), eight_f64_);
+  Value* exact = cut(size);
   Value* huge = b_.CreateFCmpOGE(size, constant(eight_f64_, 0x1p128));
   exact = b_.CreateSelect(huge, constant(eight_f64_, 0.0), exact);
   Value* normal = b_.CreateBitCast(b_.CreateFPTrunc(exact, eight_f32_), eight_i32_);
@@ -447,15 +559,51 @@ Value* MultiplyCode::f16_of(Value* f32) {
   return b_.CreateSelect(b_.CreateFCmpUNO(f32, f32), ConstantInt::get(i16, 0x7fff), h);
 }
 
-/// NaN or infinity where the row's products and the addend hold some, else a finite number.
-Value* MultiplyCode::special_sum(Value* addend, Value* i, Value* column) {
-  Value* sum = addend;
-  for (uint32_t k = 0; k < f_.kept(); ++k) {
-    Value* a = load(b_.getFloatTy(), at(ma_, b_.getFloatTy(), muladd(i, f_.kept(), i32(k))), 4);
-    Value* b = load(eight_f32_, at(mb_, b_.getFloatTy(), b_.CreateAdd(b_row(i, k), column)), 32);
-    sum = b_.CreateFAdd(sum, b_.CreateFMul(b_.CreateVectorSplat(8, a), b));
-  }
-  return sum;
+/// NaN or infinity where the step's products and the addend hold some, else a finite number.
+Value* MultiplyCode::special_sum(Value* addend, const std::vector<uint32_t>& step, Value* i,
+                                 Value* column) {
+  // A loop, so that the products of the usual way need not be kept for this one.
+  const auto size = static_cast<uint32_t>(step.size());
+  const bool pairs = size > 2 && step[2] != step[1] + 1;  // of fp8: every other pair of k
+  Value* sum = variable(eight_f32_, "special.sum");
+  b_.CreateStore(addend, sum);
+  loop(size, [&](Value* x) {
+    Value* k = pairs ? muladd(b_.CreateLShr(x, 1), 4, b_.CreateAnd(x, 1)) : x;
+    k = b_.CreateAdd(k, i32(step[0]));
+    Value* next = product(i, k, b_row(i, k), column);
+    b_.CreateStore(b_.CreateFAdd(b_.CreateLoad(eight_f32_, sum), next), sum);
+  });
+  return b_.CreateLoad(eight_f32_, sum);
+}
+
+/// The step's result where infinities or NaNs take part (rare), or `sum`. Which comes out follows
+/// from ordinary arithmetic. An infinity of the addend may be an earlier step's overflow.
+Value* MultiplyCode::with_specials(Value* sum, Value* addend, bool f16,
+                                   const std::vector<uint32_t>& step, Value* i, Value* column) {
+  Value* c32 = f16 ? to_f32(addend, PType::f16) : b_.CreateBitCast(addend, eight_f32_);
+  Value* c_special = is_special(c32);
+  BasicBlock* before = b_.GetInsertBlock();
+  BasicBlock* rare = BasicBlock::Create(llvm_, "special", fn_);
+  BasicBlock* after = BasicBlock::Create(llvm_, "rounded", fn_);
+  b_.CreateCondBr(
+      b_.CreateOr(b_.CreateLoad(b_.getInt1Ty(), any_special_), b_.CreateOrReduce(c_special)), rare,
+      after);
+  b_.SetInsertPoint(rare);
+  Value* s = special_sum(b_.CreateSelect(c_special, c32, Constant::getNullValue(eight_f32_)), step,
+                         i, column);
+  Value* nan = b_.CreateFCmpUNO(s, s);
+  Value* infinite = b_.CreateFCmpOEQ(b_.CreateUnaryIntrinsic(Intrinsic::fabs, s),
+                                     ConstantFP::getInfinity(eight_f32_));
+  Value* inf_bits = f16 ? f16_of(s) : b_.CreateBitCast(s, eight_i32_);
+  Value* other = b_.CreateSelect(infinite, inf_bits, sum);
+  other = b_.CreateSelect(nan, ConstantInt::get(sum->getType(), f16 ? 0x7fff : 0x7fffffff), other);
+  BasicBlock* rare_end = b_.GetInsertBlock();
+  b_.CreateBr(after);
+  b_.SetInsertPoint(after);
+  PHINode* d = b_.CreatePHI(sum->getType(), 2);
+  d->addIncoming(sum, before);
+  d->addIncoming(other, rare_end);
+  return d;
 }
 
 /// fp8 on sm_90: the sum of products, then an ordinary addition.
@@ -470,53 +618,37 @@ Value* MultiplyCode::add_last(Value* c, Value* sum) {
 
 void MultiplyCode::floating() {
   llvm::Type* f32 = b_.getFloatTy();
-  llvm::Type* i = b_.getInt32Ty();
-  ma_ = array(f32, f_.m * f_.kept(), "a"), ea_ = array(i, f_.m * f_.kept(), "a.exponents");
-  mb_ = array(f32, f_.k * f_.n, "b"), eb_ = array(i, f_.k * f_.n, "b.exponents");
+  const bool narrow = is_narrow(f_.a);
+  llvm::Type* e = narrow ? b_.getInt8Ty() : b_.getInt32Ty();
+  ma_ = array(f32, f_.m * f_.kept(), "a"), ea_ = array(e, f_.m * f_.kept(), "a.exponents");
+  mb_ = array(f32, f_.k * f_.n, "b"), eb_ = array(e, f_.k * f_.n, "b.exponents");
   any_special_ = variable(b_.getInt1Ty(), "special");
-  const bool whole = fits_f32(f_.a);
-  auto put = [&](Value* values, Value* exponents, Value* place, Value* raw, PType t,
-                 uint32_t align) {
-    Decoded d = decode(to_f32(raw, t), is_zero(raw, t), whole, whole ? -14 : -126);
-    store(d.value, at(values, f32, place), align);
-    store(d.exponent, at(exponents, i, place), align);
+  auto put = [&](Value* values, Value* place, Value* exponents, Value* exponent_place, Value* raw,
+                 PType t) {
+    Decoded d = decode(to_f32(raw, t), is_zero(raw, t), narrow, narrow ? narrow_least : -126);
+    store(d.value, at(values, f32, place), 16);
+    const uint32_t n = cast<FixedVectorType>(raw->getType())->getNumElements();
+    store(b_.CreateTrunc(d.exponent, vector_of(e, n)), at(exponents, e, exponent_place), 4);
     b_.CreateStore(
         b_.CreateOr(b_.CreateLoad(b_.getInt1Ty(), any_special_), b_.CreateOrReduce(d.special)),
         any_special_);
   };
-  read_a([&](Value* place, Value* raw) { put(ma_, ea_, place, raw, f_.a, 16); });
-  read_b([&](Value* place, Value* raw) { put(mb_, eb_, place, raw, f_.b, 32); });
+  read_a([&](Value* place, Value* raw) { put(ma_, place, ea_, place, raw, f_.a); });
+  read_b([&](Value* place, Value* raw) {
+    Value* k = b_.CreateUDiv(place, i32(f_.n));
+    Value* block = b_.CreateUDiv(b_.CreateURem(place, i32(f_.n)), i32(8));
+    Value* exponent_place = narrow ? muladd(block, 8 * f_.k, b_.CreateMul(k, i32(8))) : place;
+    put(mb_, place, eb_, exponent_place, raw, f_.b);
+  });
   const bool f16 = f_.c == PType::f16 && f_.d == PType::f16;
   llvm::Type* result = f16 ? static_cast<llvm::Type*>(vector_of(int_type(16), 8)) : eight_i32_;
   each_row([&](Value* row, Value* line, Value* block, Value* column) {
     Value* c = accumulator_row(c_, f_.c, block, row);
     if (f_.c == PType::f16 && !f16) c = b_.CreateBitCast(to_f32(c, PType::f16), eight_i32_);
     Value* sum = f_.c_last ? Constant::getNullValue(result) : c;
-    Value* c32 = f16 ? to_f32(sum, PType::f16) : b_.CreateBitCast(sum, eight_f32_);
-    Value* c_special = decode(c32, is_zero(sum, f16 ? PType::f16 : PType::f32), true, -126).special;
-    for (const auto& step : f_.steps) sum = fused_sum(sum, f16, step, line, column);
-    // Rare: any infinity or NaN. Which comes out follows from ordinary arithmetic.
-    BasicBlock* before = b_.GetInsertBlock();
-    BasicBlock* rare = BasicBlock::Create(llvm_, "special", fn_);
-    BasicBlock* after = BasicBlock::Create(llvm_, "rounded", fn_);
-    b_.CreateCondBr(
-        b_.CreateOr(b_.CreateLoad(b_.getInt1Ty(), any_special_), b_.CreateOrReduce(c_special)),
-        rare, after);
-    b_.SetInsertPoint(rare);
-    Value* addend = b_.CreateSelect(c_special, c32, Constant::getNullValue(eight_f32_));
-    Value* s = special_sum(addend, line, column);
-    Value* nan = b_.CreateFCmpUNO(s, s);
-    Value* infinite = b_.CreateFCmpOEQ(b_.CreateUnaryIntrinsic(Intrinsic::fabs, s),
-                                       ConstantFP::getInfinity(eight_f32_));
-    Value* inf_bits = f16 ? f16_of(s) : b_.CreateBitCast(s, eight_i32_);
-    Value* other = b_.CreateSelect(infinite, inf_bits, sum);
-    other = b_.CreateSelect(nan, ConstantInt::get(result, f16 ? 0x7fff : 0x7fffffff), other);
-    b_.CreateBr(after);
-    b_.SetInsertPoint(after);
-    PHINode* d = b_.CreatePHI(result, 2);
-    d->addIncoming(sum, before);
-    d->addIncoming(other, rare);
-    Value* out = f_.c_last ? add_last(c, d) : d;
+    for (const auto& step : f_.steps)
+      sum = narrow ? narrow_sum(sum, f16, step, line, column) : wide_sum(sum, step, line, column);
+    Value* out = f_.c_last ? add_last(c, sum) : sum;
     if (f_.d == PType::f16 && !f16) out = f16_of(b_.CreateBitCast(out, eight_f32_));
     set_accumulator_row(d_, f_.d, block, row, out);
   });

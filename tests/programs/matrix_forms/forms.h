@@ -1,9 +1,7 @@
 // Every form of mma.sync and wmma.mma for plain targets, as PTX text made at run time: one module a
-// form, so that a refused form is named and hides no other. Used by the test and by the recorder.
+// form, so that a refused form is named and hides no other. Used by the program beside it and by
+// tests/golden/matrix.
 #pragma once
-#include <cuda.h>
-#include <cuda_runtime.h>
-
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -190,23 +188,28 @@ inline std::vector<Form> all_forms() {
   return out;
 }
 
-// The kernel `k`: block i handles case i; a, b, c, metadata and d follow each other by case.
-inline std::string ptx_of(const Form& f) {
+inline size_t bytes_of_metadata() { return 128; }
+
+// The kernel `k(in, out)`: block i handles case i; in: a of all cases, then b, c and metadata.
+inline std::string ptx_of(const Form& f, int cases) {
   std::string s =
-      ".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 a, "
-      ".param .u64 b, .param .u64 c, .param .u64 e, .param .u64 d)\n{\n"
+      ".version 8.7\n.target sm_90\n.address_size 64\n"
+      ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n"
       ".reg .b32 %ra<16>, %rb<16>, %rc<16>, %rd<16>, %re, %t<4>;\n"
       ".reg .b64 %qa<16>, %qb<16>, %qc<16>, %qd<16>, %p<8>, %o<8>;\n.reg .f32 %fc<16>, %fd<16>;\n"
       "mov.u32 %t0, %tid.x;\nmov.u32 %t1, %ctaid.x;\n";
+  size_t offset = 0;
   auto pointer = [&](const char* param, int index, size_t bytes, int lane) {
-    char text[400];
-    snprintf(
-        text, sizeof text,
-        "ld.param.u64 %%p%d, [%s];\ncvta.to.global.u64 %%p%d, %%p%d;\nmul.wide.u32 %%o0, %%t1, "
-        "%zu;\n"
-        "add.u64 %%p%d, %%p%d, %%o0;\nmul.wide.u32 %%o0, %%t0, %d;\nadd.u64 %%p%d, %%p%d, %%o0;\n",
-        index, param, index, index, bytes, index, index, lane, index, index);
+    char text[500];
+    snprintf(text, sizeof text,
+             "ld.param.u64 %%p%d, [%s];\ncvta.to.global.u64 %%p%d, %%p%d;\n"
+             "add.u64 %%p%d, %%p%d, %zu;\nmul.wide.u32 %%o0, %%t1, %zu;\n"
+             "add.u64 %%p%d, %%p%d, %%o0;\nmul.wide.u32 %%o0, %%t0, %d;\n"
+             "add.u64 %%p%d, %%p%d, %%o0;\n",
+             index, param, index, index, index, index, offset, bytes, index, index, lane, index,
+             index);
     s += text;
+    offset += bytes * size_t(cases);
   };
   auto list = [&](char which, Type t, int n) {
     std::string v = "{";
@@ -235,11 +238,12 @@ inline std::string ptx_of(const Form& f) {
     }
   };
   const int lane_a = f.wmma ? 0 : f.word(f.a), lane_b = f.wmma ? 0 : f.word(f.b);
-  pointer("a", 0, f.bytes_a(), lane_a);
-  pointer("b", 1, f.bytes_b(), lane_b);
-  pointer("c", 2, f.bytes_c(), f.wmma ? 0 : f.word(f.c));
-  pointer("e", 3, 128, 4);
-  pointer("d", 4, f.bytes_d(), f.wmma ? 0 : f.word(f.d));
+  pointer("in", 0, f.bytes_a(), lane_a);
+  pointer("in", 1, f.bytes_b(), lane_b);
+  pointer("in", 2, f.bytes_c(), f.wmma ? 0 : f.word(f.c));
+  pointer("in", 3, bytes_of_metadata(), 4);
+  offset = 0;
+  pointer("out", 4, f.bytes_d(), f.wmma ? 0 : f.word(f.d));
   const std::string a = list('a', f.a, f.ra()), b = list('b', f.b, f.rb()),
                     c = list('c', f.c, f.rc()), d = list('d', f.d, f.rd());
   if (f.wmma) {
@@ -306,58 +310,3 @@ inline uint32_t metadata(Rng& rng, Type a) {
     v |= (a == Type::tf32 ? one[rng.below(2)] : two[rng.below(6)]) << (4 * i);
   return v;
 }
-
-// Runs the form over `cases` cases. Gives "" or what went wrong. The driver is used through the
-// runtime's entry points, so that nothing but cudart is linked.
-class Runner {
- public:
-  Runner() {
-    cudaFree(nullptr);
-    get(load_, "cuModuleLoadDataEx");
-    get(function_, "cuModuleGetFunction");
-    get(launch_, "cuLaunchKernel");
-    get(unload_, "cuModuleUnload");
-  }
-  std::string run(const Form& f, int cases, const std::vector<uint8_t>& a,
-                  const std::vector<uint8_t>& b, const std::vector<uint8_t>& c,
-                  const std::vector<uint8_t>& e, std::vector<uint8_t>& d) {
-    CUmodule module;
-    CUfunction function;
-    const std::string ptx = ptx_of(f);
-    char log[2000] = "";
-    CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
-    void* values[] = {log, reinterpret_cast<void*>(sizeof log)};
-    if (CUresult r = load_(&module, ptx.c_str(), 2, options, values))
-      return "load " + std::to_string(r) + " " + log;
-    if (CUresult r = function_(&function, module, "k")) return "function " + std::to_string(r);
-    uint8_t* p[5];
-    const std::vector<uint8_t>* in[] = {&a, &b, &c, &e, &d};
-    d.assign(f.bytes_d() * cases, 0xee);
-    for (int i = 0; i < 5; ++i) {
-      cudaMalloc(&p[i], in[i]->size() + 256);
-      cudaMemcpy(p[i], in[i]->data(), in[i]->size(), cudaMemcpyHostToDevice);
-    }
-    void* arguments[] = {&p[0], &p[1], &p[2], &p[3], &p[4]};
-    CUresult r = launch_(function, unsigned(cases), 1, 1, 32, 1, 1, 0, nullptr, arguments, nullptr);
-    if (r) return "launch " + std::to_string(r);
-    if (cudaError_t x = cudaDeviceSynchronize()) return cudaGetErrorString(x);
-    cudaMemcpy(d.data(), p[4], d.size(), cudaMemcpyDeviceToHost);
-    for (uint8_t* x : p) cudaFree(x);
-    unload_(module);
-    return "";
-  }
-
- private:
-  template <typename F>
-  void get(F& f, const char* symbol) {
-    cudaDriverEntryPointQueryResult found;
-    cudaGetDriverEntryPointByVersion(symbol, reinterpret_cast<void**>(&f), 12000, cudaEnableDefault,
-                                     &found);
-    if (found != cudaDriverEntryPointSuccess) printf("no %s\n", symbol), exit(1);
-  }
-  CUresult (*load_)(CUmodule*, const void*, unsigned, CUjit_option*, void**);
-  CUresult (*function_)(CUfunction*, CUmodule, const char*);
-  CUresult (*launch_)(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-                      unsigned, CUstream, void**, void**);
-  CUresult (*unload_)(CUmodule);
-};

@@ -1,6 +1,9 @@
 // Every form of mma.sync and wmma.mma against sums computed on the host, with values whose sums are
 // exact in the accumulator: what lane holds what, by the layouts of the PTX manual, signs, packing,
 // sparsity and its selectors, saturation, strides and both orders in memory.
+#include <cuda.h>
+#include <cuda_runtime.h>
+
 #include <map>
 
 #include "check.h"
@@ -147,6 +150,63 @@ static Case make_case(const Form& f, Rng& rng, const uint32_t* words, int number
     }
   return x;
 }
+
+// Runs the form over `cases` cases. Gives "" or what went wrong. The driver is used through the
+// runtime's entry points, so that nothing but cudart is linked.
+class Runner {
+ public:
+  Runner() {
+    cudaFree(nullptr);
+    get(load_, "cuModuleLoadDataEx");
+    get(function_, "cuModuleGetFunction");
+    get(launch_, "cuLaunchKernel");
+    get(unload_, "cuModuleUnload");
+  }
+  std::string run(const Form& f, int cases, const std::vector<uint8_t>& a,
+                  const std::vector<uint8_t>& b, const std::vector<uint8_t>& c,
+                  const std::vector<uint8_t>& e, std::vector<uint8_t>& d) {
+    CUmodule module;
+    CUfunction function;
+    const std::string ptx = ptx_of(f, cases);
+    char log[2000] = "";
+    CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+    void* values[] = {log, reinterpret_cast<void*>(sizeof log)};
+    if (CUresult r = load_(&module, ptx.c_str(), 2, options, values))
+      return "load " + std::to_string(r) + " " + log;
+    if (CUresult r = function_(&function, module, "k")) return "function " + std::to_string(r);
+    std::vector<uint8_t> in;
+    for (const auto* part : {&a, &b, &c, &e}) in.insert(in.end(), part->begin(), part->end());
+    uint8_t *p, *q;
+    d.assign(f.bytes_d() * cases, 0xee);
+    cudaMalloc(&p, in.size());
+    cudaMalloc(&q, d.size());
+    cudaMemcpy(p, in.data(), in.size(), cudaMemcpyHostToDevice);
+    cudaMemcpy(q, d.data(), d.size(), cudaMemcpyHostToDevice);
+    void* arguments[] = {&p, &q};
+    CUresult r = launch_(function, unsigned(cases), 1, 1, 32, 1, 1, 0, nullptr, arguments, nullptr);
+    if (r) return "launch " + std::to_string(r);
+    if (cudaError_t x = cudaDeviceSynchronize()) return cudaGetErrorString(x);
+    cudaMemcpy(d.data(), q, d.size(), cudaMemcpyDeviceToHost);
+    cudaFree(p);
+    cudaFree(q);
+    unload_(module);
+    return "";
+  }
+
+ private:
+  template <typename F>
+  void get(F& f, const char* symbol) {
+    cudaDriverEntryPointQueryResult found;
+    cudaGetDriverEntryPointByVersion(symbol, reinterpret_cast<void**>(&f), 12000, cudaEnableDefault,
+                                     &found);
+    if (found != cudaDriverEntryPointSuccess) printf("no %s\n", symbol), exit(1);
+  }
+  CUresult (*load_)(CUmodule*, const void*, unsigned, CUjit_option*, void**);
+  CUresult (*function_)(CUfunction*, CUmodule, const char*);
+  CUresult (*launch_)(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                      unsigned, CUstream, void**, void**);
+  CUresult (*unload_)(CUmodule);
+};
 
 static void check(Verdict& verdict, Runner& runner, const Form& f) {
   const int cases = 2, products = f.quads() ? 4 : 1;
