@@ -244,11 +244,14 @@ class Lowering {
   void lower_param(const Inst& inst, bool store);
   void check_alignment(const Inst& inst, const Val& at, uint64_t bytes);
   Value* load_vector(const Inst& inst, const Val& at, llvm::Type* t, uint64_t bytes);
-  void store_vector(const Inst& inst, const Val& at, Value* v, uint64_t bytes);
+  void store_vector(const Inst& inst, const Val& at, Value* v, uint64_t bytes,
+                    uint64_t lane_bytes);
   std::vector<Value*> load_interleaved(const Val& at, llvm::Type* t, uint32_t count,
                                        uint64_t bytes);
   Value* gather(Value* base, const Val& at, llvm::Type* t, uint64_t bytes);
-  void scatter(const Val& at, Value* v, uint64_t bytes);
+  static uint32_t store_group(uint64_t lane_bytes);
+  Value* winning_lane(uint64_t lane_bytes);
+  void scatter(const Val& at, Value* v, uint64_t bytes, uint64_t lane_bytes);
   Value* pointer(Value* address);
   Value* addresses(const Val& at);
   void memory_fence(const Inst& inst);

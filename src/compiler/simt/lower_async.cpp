@@ -141,9 +141,9 @@ void Lowering::lower_async_copy(const Inst& inst) {
       v = src.uniform() ? splat(b_.CreateLoad(t, pointer(src.base))) : load_vector(inst, src, t, 4);
     }
     if (dst.uniform())
-      scatter(Val::vector(vec(dst)), v, 4);
+      scatter(Val::vector(vec(dst)), v, 4, 4);
     else
-      store_vector(inst, dst, v, 4);
+      store_vector(inst, dst, v, 4, 4);
   }
 }
 

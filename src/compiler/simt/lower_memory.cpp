@@ -249,14 +249,42 @@ Value* Lowering::gather(Value* base, const Val& at, llvm::Type* t, uint64_t byte
                                Constant::getNullValue(vec_type(t)));
 }
 
-void Lowering::scatter(const Val& at, Value* v, uint64_t bytes) {
+/// Lanes whose accesses of `lane_bytes` each the device serves together. In such a group the lowest
+/// lane's value stays where several lanes store to one place; of the groups the last one's.
+/// Measured: H200, driver 580.x, tests/programs/same_address_stores.
+uint32_t Lowering::store_group(uint64_t lane_bytes) {
+  return lane_bytes <= 4 ? 32 : lane_bytes <= 8 ? 16 : 8;
+}
+
+/// The active lane whose value stays when all store to one address.
+Value* Lowering::winning_lane(uint64_t lane_bytes) {
+  Value* lanes = bits(active());
+  const uint32_t group = store_group(lane_bytes);
+  if (group < width()) {
+    Value* last = b_.CreateSub(
+        b_.getInt32(31),
+        b_.CreateIntrinsic(Intrinsic::ctlz, {b_.getInt32Ty()}, {lanes, b_.getFalse()}));
+    Value* begin = b_.CreateAnd(last, b_.getInt32(~(group - 1)));
+    lanes = b_.CreateAnd(lanes, b_.CreateShl(b_.getInt32(0xffffffff), begin));
+  }
+  return b_.CreateIntrinsic(Intrinsic::cttz, {b_.getInt32Ty()}, {lanes, b_.getFalse()});
+}
+
+void Lowering::scatter(const Val& at, Value* v, uint64_t bytes, uint64_t lane_bytes) {
   Value* pointers;
   if (at.shaped() && !at.correction)
     pointers =
         b_.CreateGEP(b_.getInt8Ty(), pointer(at.base), offsets_vector(at.offsets, b_.getInt32Ty()));
   else
     pointers = b_.CreateIntToPtr(vec(at), vec_type(b_.getPtrTy()));
-  b_.CreateMaskedScatter(v, pointers, Align(bytes), active());
+  // A scatter stores its lanes in order: the winners come last.
+  std::vector<int> order;
+  const uint32_t group = std::min(store_group(lane_bytes), width());
+  for (uint32_t g = 0; g < width(); g += group)
+    for (uint32_t i = group; i-- > 0;) order.push_back(static_cast<int>(g + i));
+  Value* lanes = active_full() ? active() : b_.CreateShuffleVector(active(), order);
+  b_.CreateMaskedScatter(b_.CreateShuffleVector(v, order), b_.CreateShuffleVector(pointers, order),
+                         Align(bytes), lanes);
 }
 
 /// One element a lane from an address that is not uniform.
@@ -336,7 +364,8 @@ Value* Lowering::load_vector(const Inst& inst, const Val& at, llvm::Type* t, uin
   return gather(nullptr, at, t, bytes);
 }
 
-void Lowering::store_vector(const Inst& inst, const Val& at, Value* v, uint64_t bytes) {
+void Lowering::store_vector(const Inst& inst, const Val& at, Value* v, uint64_t bytes,
+                            uint64_t lane_bytes) {
   if (at.correction) {
     Val planned = at;
     planned.correction = planned.exact = nullptr;
@@ -346,12 +375,12 @@ void Lowering::store_vector(const Inst& inst, const Val& at, Value* v, uint64_t 
     b_.CreateCondBr(at.exact, fast, slow);
     b_.SetInsertPoint(fast);
     if (planned.offsets.empty())
-      scatter(Val::vector(vec(planned)), v, bytes);
+      scatter(Val::vector(vec(planned)), v, bytes, lane_bytes);
     else
-      store_vector(inst, planned, v, bytes);
+      store_vector(inst, planned, v, bytes, lane_bytes);
     b_.CreateBr(after);
     b_.SetInsertPoint(slow);
-    scatter(Val::vector(vec(at)), v, bytes);
+    scatter(Val::vector(vec(at)), v, bytes, lane_bytes);
     b_.CreateBr(after);
     b_.SetInsertPoint(after);
     return;
@@ -383,7 +412,7 @@ void Lowering::store_vector(const Inst& inst, const Val& at, Value* v, uint64_t 
       return;
     }
   }
-  scatter(at, v, bytes);
+  scatter(at, v, bytes, lane_bytes);
 }
 
 /// `count` consecutive elements a lane, lanes side by side: whole vectors, then taken apart.
@@ -494,17 +523,14 @@ void Lowering::lower_store(const Inst& inst) {
   check_alignment(inst, a.at, bytes * count);
   if (strong) compiler_barrier();
   if (a.at.uniform()) {
-    Value* last = nullptr;  // the last active lane's value stays
+    Value* winner = nullptr;
     for (uint32_t i = 0; i < count; ++i) {
       Value* v;
       if (values[i].uniform()) {
         v = values[i].base;
       } else {
-        if (!last)
-          last =
-              b_.CreateSub(b_.getInt32(31), b_.CreateIntrinsic(Intrinsic::ctlz, {b_.getInt32Ty()},
-                                                               {bits(active()), b_.getFalse()}));
-        v = b_.CreateExtractElement(vec(values[i]), last);
+        if (!winner) winner = winning_lane(bytes * count);
+        v = b_.CreateExtractElement(vec(values[i]), winner);
       }
       StoreInst* store = b_.CreateAlignedStore(
           v, pointer(b_.CreateAdd(a.at.base, b_.getInt64(i * bytes))), Align(bytes), strong);
@@ -552,7 +578,7 @@ void Lowering::lower_store(const Inst& inst) {
         at.base = b_.CreateAdd(at.base, b_.getInt64(i * bytes));
       else if (i)
         at.vec = b_.CreateAdd(at.vec, ConstantInt::get(at.vec->getType(), i * bytes));
-      store_vector(inst, at, vec(values[i]), bytes);
+      store_vector(inst, at, vec(values[i]), bytes, bytes * count);
     }
   }
   if (strong) compiler_barrier();
