@@ -323,7 +323,8 @@ void Lowering::lower_half(const Inst& inst) {
         h = b_.CreateSelect(neg, Constant::getNullValue(h->getType()), h);
       }
       if (inst.has(Tok::ftz)) {
-        // Tiny before it is rounded: what rounding would lift to the smallest normal is flushed too.
+        // Tiny before it is rounded: what rounding would lift to the smallest normal is flushed
+        // too.
         Value* least = real(v, bf16 ? 0x1p-126 : 0x1p-14);
         Value* tiny = b_.CreateFCmpOLT(b_.CreateUnaryIntrinsic(Intrinsic::fabs, v), least);
         h = b_.CreateSelect(tiny, b_.CreateAnd(h, 0x8000), h);
@@ -511,13 +512,22 @@ bool Lowering::lower_float(const Inst& inst) {
       });
     case Op::neg:
     case Op::abs: {
-      // A NaN keeps its sign; arithmetic that follows hides what the plain operation does to it.
-      const bool seen = t == PType::f64 && inst.ops[0].kind == Operand::Kind::reg &&
-                        plan_.nans.seen.has(inst.ops[0].index);
-      return emit([&](auto v) {
-        Value* r = inst.op == Op::neg ? b_.CreateFNeg(v[0])
-                                      : b_.CreateUnaryIntrinsic(Intrinsic::fabs, v[0]);
-        return seen ? quiet_nan(v[0], r) : r;
+      // A NaN of f64 keeps its sign, so a bit operation will not do where it may be noticed.
+      const bool reg = t == PType::f64 && inst.ops[0].kind == Operand::Kind::reg;
+      const ptx::Index d = inst.ops[0].index;
+      const bool any = reg && plan_.nans.compared.has(d);
+      if (inst.op == Op::abs)
+        return emit([&](auto v) {
+          Value* r = b_.CreateUnaryIntrinsic(Intrinsic::fabs, v[0]);
+          return reg && !any ? quiet_nan(v[0], r) : r;
+        });
+      const bool plain = any || (reg && plan_.nans.summed.has(d));
+      return emit([&](auto v) -> Value* {
+        if (!reg || plain) return b_.CreateFNeg(v[0]);
+        // Fenced, or LLVM would make it a sign change again.
+        Value* zero =
+            b_.CreateIntrinsic(Intrinsic::arithmetic_fence, {v[0]->getType()}, {real(v[0], -0.0)});
+        return b_.CreateFSub(zero, v[0]);
       });
     }
     case Op::copysign:

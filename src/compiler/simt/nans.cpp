@@ -48,6 +48,13 @@ bool is_copy(const Instruction& inst) {
          inst.ops[0].kind == Operand::Kind::reg;
 }
 
+/// Sums and multiply-adds rounded to nearest: LLVM folds negated operands into the instruction.
+bool is_sum(const Instruction& inst) {
+  const bool directed = inst.has(Tok::rz) || inst.has(Tok::rm) || inst.has(Tok::rp);
+  return !directed && (inst.op == Op::add || inst.op == Op::sub || inst.op == Op::fma ||
+                       inst.op == Op::mad);
+}
+
 /// Operands that a copy takes its value from: [1, end).
 size_t sources_end(const Instruction& inst) { return inst.op == Op::selp ? 3 : 2; }
 
@@ -83,7 +90,7 @@ bool reads_nan_bits(const NanPlan& plan, const Instruction& inst) {
 
 NanPlan plan_nans(const Graph& graph) {
   const ptx::Function& fn = *graph.function;
-  NanPlan plan{Bits(graph.registers), Bits(graph.registers)};
+  NanPlan plan{Bits(graph.registers), Bits(graph.registers), Bits(graph.registers)};
   std::vector<Index> uses, defs;
   auto each = [&](auto&& f) {
     for (const ptx::Block& block : fn.blocks)
@@ -126,11 +133,20 @@ NanPlan plan_nans(const Graph& graph) {
     });
   }
 
+  Bits valued(graph.registers), elsewhere(graph.registers);
   each([&](const Instruction& inst) {
-    if (!reads_nan_bits(plan, inst)) return;
     uses_and_defs(graph, inst, uses, defs);
-    for (Index u : uses) plan.seen.add(u);
+    const bool compares = inst.op == Op::setp || inst.op == Op::set || inst.op == Op::testp ||
+                          (inst.op == Op::cvt && ptx::is_int(inst.type(0)));
+    for (Index u : uses) {
+      if (!compares) valued.add(u);
+      if (!is_sum(inst)) elsewhere.add(u);
+    }
   });
+  for (size_t r = 0; r < graph.registers; ++r) {
+    if (!valued.has(r)) plan.compared.add(r);
+    if (!elsewhere.has(r)) plan.summed.add(r);
+  }
   return plan;
 }
 
