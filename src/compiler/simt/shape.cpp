@@ -539,6 +539,12 @@ Shape transfer(const Instruction& inst, const std::vector<Shape>& regs, const La
     case Op::barrier:
       return Shape::make_uniform();
     case Op::mbarrier:
+    case Op::tex:
+    case Op::tld4:
+    case Op::txq:
+    case Op::suq:
+    case Op::istypep:
+    case Op::suld:
       return Shape::make_varying();
     default:
       break;

@@ -1,5 +1,5 @@
-// The cuMemcpy* and cuMemset* calls on linear memory: checks, ordering, host synchronisation.
-// Arrays are refused by name. What a call waits for follows NVIDIA's table "API synchronization
+// The cuMemcpy* and cuMemset* calls, on linear memory and CUDA arrays: checks, ordering, host
+// synchronisation. What a call waits for follows NVIDIA's table "API synchronization
 // behavior" (CUDA Driver API 13.0). Thread rule: any thread.
 #include <algorithm>
 #include <cstring>
@@ -7,6 +7,7 @@
 
 #include "abi/cpu_api.h"
 #include "drivers/cpu/context.h"
+#include "drivers/cpu/memory/array.h"
 #include "drivers/cpu/memory/pointer.h"
 #include "drivers/cpu/memory/transfer.h"
 #include "drivers/cpu/stream/order.h"
@@ -101,9 +102,11 @@ struct Pitched {
   uint64_t base = 0;
   Side side = Side::any;
   uint64_t x = 0, y = 0, z = 0, pitch = 0, height = 0;
+  const Array* array = nullptr;
 };
 
-CUresult pitched_operand(CUmemorytype type, const void* host, CUdeviceptr device, Pitched* out) {
+CUresult pitched_operand(CUmemorytype type, const void* host, CUdeviceptr device, CUarray array,
+                         Pitched* out) {
   switch (type) {
     case CU_MEMORYTYPE_HOST:
       out->base = address_of(host);
@@ -118,16 +121,38 @@ CUresult pitched_operand(CUmemorytype type, const void* host, CUdeviceptr device
       out->side = Side::any;
       break;
     case CU_MEMORYTYPE_ARRAY:
-      return report({Code::not_supported, "copies from and to CUDA arrays are not built yet", ""});
+      out->array = array_of(array);
+      if (!out->array) return CUDA_ERROR_INVALID_HANDLE;
+      break;
     default:
       return CUDA_ERROR_INVALID_VALUE;
   }
   return CUDA_SUCCESS;
 }
 
+/// The same for an array, whose own pitches count. Bytes are whole texels.
+CUresult place_in_array(Pitched& side, uint64_t width, uint64_t height, uint64_t depth,
+                        uint64_t* first, PointerInfo* info) {
+  const engine::Image& image = side.array->image;
+  const uint64_t texel = side.array->texels.bytes();
+  auto inside = [](uint64_t at, uint64_t count, uint64_t size) {
+    return at <= size && count <= size - at;
+  };
+  if (side.x % texel || width % texel || !inside(side.x, width, side.array->row_bytes()) ||
+      !inside(side.y, height, image.height) || !inside(side.z, depth, image.depth))
+    return CUDA_ERROR_INVALID_VALUE;
+  side.pitch = image.pitch;
+  side.height = image.height;
+  *first = image.base + side.z * image.slice + side.y * image.pitch + side.x;
+  *info = {};
+  info->memory = Memory::device;
+  return CUDA_SUCCESS;
+}
+
 /// Fills in pitches, checks the whole box against its allocation and returns its first address.
 CUresult place_box(Pitched& side, uint64_t width, uint64_t height, uint64_t depth, uint64_t* first,
                    PointerInfo* info) {
+  if (side.array) return place_in_array(side, width, height, depth, first, info);
   if (side.pitch == 0) side.pitch = width + side.x;
   if (side.height == 0) side.height = height + side.y;
   if (height > 1 && side.pitch < width + side.x) return CUDA_ERROR_INVALID_VALUE;
@@ -161,9 +186,11 @@ CUresult copy_2d(const CUDA_MEMCPY2D* copy, CUstream stream, Wait wait) {
   if (!copy) return CUDA_ERROR_INVALID_VALUE;
   constexpr uint64_t most_pitch = 0x7fffffff;
   Pitched dst, src;
-  if (CUresult result = pitched_operand(copy->dstMemoryType, copy->dstHost, copy->dstDevice, &dst))
+  if (CUresult result = pitched_operand(copy->dstMemoryType, copy->dstHost, copy->dstDevice,
+                                        copy->dstArray, &dst))
     return result;
-  if (CUresult result = pitched_operand(copy->srcMemoryType, copy->srcHost, copy->srcDevice, &src))
+  if (CUresult result = pitched_operand(copy->srcMemoryType, copy->srcHost, copy->srcDevice,
+                                        copy->srcArray, &src))
     return result;
   if (copy->dstPitch > most_pitch || copy->srcPitch > most_pitch) return CUDA_ERROR_INVALID_VALUE;
   dst.x = copy->dstXInBytes, dst.y = copy->dstY, dst.pitch = copy->dstPitch;
@@ -177,15 +204,55 @@ CUresult copy_3d(const Copy* copy, CUstream stream, Wait wait) {
   if (CUresult result = resolve_stream(stream, &on)) return result;
   if (!copy || copy->srcLOD || copy->dstLOD) return CUDA_ERROR_INVALID_VALUE;
   Pitched dst, src;
-  if (CUresult result = pitched_operand(copy->dstMemoryType, copy->dstHost, copy->dstDevice, &dst))
+  if (CUresult result = pitched_operand(copy->dstMemoryType, copy->dstHost, copy->dstDevice,
+                                        copy->dstArray, &dst))
     return result;
-  if (CUresult result = pitched_operand(copy->srcMemoryType, copy->srcHost, copy->srcDevice, &src))
+  if (CUresult result = pitched_operand(copy->srcMemoryType, copy->srcHost, copy->srcDevice,
+                                        copy->srcArray, &src))
     return result;
   dst.x = copy->dstXInBytes, dst.y = copy->dstY, dst.z = copy->dstZ;
   dst.pitch = copy->dstPitch, dst.height = copy->dstHeight;
   src.x = copy->srcXInBytes, src.y = copy->srcY, src.z = copy->srcZ;
   src.pitch = copy->srcPitch, src.height = copy->srcHeight;
   return copy_box(dst, src, copy->WidthInBytes, copy->Height, copy->Depth, on, wait);
+}
+
+/// One operand of a copy of `bytes` bytes in a row: a CUDA array and an offset, or linear memory.
+Pitched linear_operand(uint64_t address, Side side) {
+  Pitched out;
+  out.base = address;
+  out.side = side;
+  return out;
+}
+
+/// A run of bytes in an array of one row, or of whole rows.
+CUresult array_operand(CUarray handle, uint64_t offset, uint64_t bytes, Pitched* out,
+                       uint64_t* width, uint64_t* height) {
+  out->array = array_of(handle);
+  if (!out->array) return CUDA_ERROR_INVALID_HANDLE;
+  const uint64_t row = out->array->row_bytes();
+  out->x = offset % row;
+  out->y = offset / row;
+  *width = bytes, *height = 1;
+  if (out->x + bytes <= row) return CUDA_SUCCESS;
+  if (out->x == 0 && bytes % row == 0) {
+    *width = row, *height = bytes / row;
+    return CUDA_SUCCESS;
+  }
+  if (offset + bytes > row * out->array->image.height) return CUDA_ERROR_INVALID_VALUE;
+  return report({Code::not_supported,
+                 "a linear copy of parts of several rows of a CUDA array is not built yet", ""});
+}
+
+CUresult copy_array_linear(CUarray array, uint64_t offset, uint64_t address, Side side,
+                           bool to_array, uint64_t bytes, CUstream stream, Wait wait) {
+  ResolvedStream on;
+  if (CUresult result = resolve_stream(stream, &on)) return result;
+  Pitched at, linear = linear_operand(address, side);
+  uint64_t width, height;
+  if (CUresult result = array_operand(array, offset, bytes, &at, &width, &height)) return result;
+  return to_array ? copy_box(at, linear, width, height, 1, on, wait)
+                  : copy_box(linear, at, width, height, 1, on, wait);
 }
 
 CUresult fill(CUdeviceptr dst, uint64_t pitch, uint32_t value, uint32_t element_bytes,
@@ -274,37 +341,83 @@ CUresult cuMemcpyBatchAsync(CUdeviceptr* dsts, CUdeviceptr* srcs, size_t* sizes,
   return CUDA_SUCCESS;
 }
 
-/// partial: linear memory only, no arrays
+CUresult cuMemcpyDtoA(CUarray dstArray, size_t dstOffset, CUdeviceptr srcDevice, size_t ByteCount,
+                      CUstream stream) {
+  return copy_array_linear(dstArray, dstOffset, srcDevice, Side::device, true, ByteCount, stream,
+                           Wait::host_sync);
+}
+
+CUresult cuMemcpyAtoD(CUdeviceptr dstDevice, CUarray srcArray, size_t srcOffset, size_t ByteCount,
+                      CUstream stream) {
+  return copy_array_linear(srcArray, srcOffset, dstDevice, Side::device, false, ByteCount, stream,
+                           Wait::host_sync);
+}
+
+CUresult cuMemcpyHtoA(CUarray dstArray, size_t dstOffset, const void* srcHost, size_t ByteCount,
+                      CUstream stream) {
+  return copy_array_linear(dstArray, dstOffset, address_of(srcHost), Side::any, true, ByteCount,
+                           stream, Wait::host_sync);
+}
+
+CUresult cuMemcpyAtoH(void* dstHost, CUarray srcArray, size_t srcOffset, size_t ByteCount,
+                      CUstream stream) {
+  return copy_array_linear(srcArray, srcOffset, address_of(dstHost), Side::any, false, ByteCount,
+                           stream, Wait::host_sync);
+}
+
+CUresult cuMemcpyHtoAAsync(CUarray dstArray, size_t dstOffset, const void* srcHost,
+                           size_t ByteCount, CUstream hStream) {
+  return copy_array_linear(dstArray, dstOffset, address_of(srcHost), Side::any, true, ByteCount,
+                           hStream, Wait::host_async);
+}
+
+CUresult cuMemcpyAtoHAsync(void* dstHost, CUarray srcArray, size_t srcOffset, size_t ByteCount,
+                           CUstream hStream) {
+  return copy_array_linear(srcArray, srcOffset, address_of(dstHost), Side::any, false, ByteCount,
+                           hStream, Wait::host_async);
+}
+
+CUresult cuMemcpyAtoA(CUarray dstArray, size_t dstOffset, CUarray srcArray, size_t srcOffset,
+                      size_t ByteCount, CUstream stream) {
+  ResolvedStream on;
+  if (CUresult result = resolve_stream(stream, &on)) return result;
+  Pitched dst, src;
+  uint64_t width, height, src_width, src_height;
+  if (CUresult result = array_operand(dstArray, dstOffset, ByteCount, &dst, &width, &height))
+    return result;
+  if (CUresult result =
+          array_operand(srcArray, srcOffset, ByteCount, &src, &src_width, &src_height))
+    return result;
+  if (width != src_width)
+    return report({Code::not_supported,
+                   "a linear copy between CUDA arrays of different widths is not built yet", ""});
+  return copy_box(dst, src, width, height, 1, on, Wait::host_sync);
+}
+
 CUresult cuMemcpy2D(const CUDA_MEMCPY2D* pCopy, CUstream stream) {
   return copy_2d(pCopy, stream, Wait::host_sync);
 }
 
-/// partial: linear memory only, no arrays
 CUresult cuMemcpy2DUnaligned(const CUDA_MEMCPY2D* pCopy, CUstream stream) {
   return copy_2d(pCopy, stream, Wait::host_sync);
 }
 
-/// partial: linear memory only, no arrays
 CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D* pCopy, CUstream hStream) {
   return copy_2d(pCopy, hStream, Wait::host_async);
 }
 
-/// partial: linear memory only, no arrays
 CUresult cuMemcpy3D(const CUDA_MEMCPY3D* pCopy, CUstream stream) {
   return copy_3d(pCopy, stream, Wait::host_sync);
 }
 
-/// partial: linear memory only, no arrays
 CUresult cuMemcpy3DAsync(const CUDA_MEMCPY3D* pCopy, CUstream hStream) {
   return copy_3d(pCopy, hStream, Wait::host_async);
 }
 
-/// partial: linear memory only, no arrays
 CUresult cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER* pCopy, CUstream stream) {
   return copy_3d(pCopy, stream, Wait::host_sync);
 }
 
-/// partial: linear memory only, no arrays
 CUresult cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER* pCopy, CUstream hStream) {
   return copy_3d(pCopy, hStream, Wait::host_async);
 }
