@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 
+#include "engine/texture_place.h"
 #include "engine/texture_service.h"
 
 namespace limen::engine {
@@ -17,39 +18,6 @@ using kernel::TextureKind;
 using kernel::TextureLod;
 using kernel::TextureOp;
 using kernel::TextureResult;
-
-constexpr int32_t outside = -1;
-constexpr int64_t one_weight = 256;
-
-/// floor() without the C library; |x| is far below 2^62.
-int64_t floor_of(double x) {
-  const auto whole = static_cast<int64_t>(x);
-  return whole - (static_cast<double>(whole) > x);
-}
-
-/// Keeps coordinates where integers hold them: NaN is 0.
-double bounded(double x) {
-  constexpr double most = 0x1p40;
-  return x == x ? std::clamp(x, -most, most) : 0.0;
-}
-
-/// The texel of index `i` on an axis of `n`, or `outside` for the border.
-int32_t resolve(int64_t i, uint32_t n, AddressMode mode) {
-  const int64_t size = n;
-  if (i >= 0 && i < size) return static_cast<int32_t>(i);
-  switch (mode) {
-    case AddressMode::wrap:
-      return static_cast<int32_t>(((i % size) + size) % size);
-    case AddressMode::mirror: {
-      const int64_t at = ((i % (2 * size)) + 2 * size) % (2 * size);
-      return static_cast<int32_t>(at < size ? at : 2 * size - 1 - at);
-    }
-    case AddressMode::border:
-      return outside;
-    default:
-      return i < 0 ? 0 : static_cast<int32_t>(size - 1);
-  }
-}
 
 /// A coordinate on one axis: texel i, and the next one with weight / 256.
 struct Axis {
@@ -69,7 +37,6 @@ class Fetch {
   void offsets();
   float level_of_detail() const;
   float level_of_gradients() const;
-  double normalized_position(double x, uint32_t axis, uint32_t size) const;
   Axis place(uint32_t axis, uint32_t size, bool between) const;
   const void* texel(const Image& image, const int64_t index[3]) const;
   const void* across_faces(const Image& image, const int64_t index[3], bool* corner) const;
@@ -79,12 +46,7 @@ class Fetch {
   void nearest_bits(uint32_t level, uint32_t out[4]) const;
   void gather(LaneOut out) const;
   void store(const uint32_t bits[4], LaneOut out) const;
-  AddressMode mode(uint32_t axis) const {
-    const AddressMode m = t_.address[axis];
-    // source: CUDA C++ Programming Guide: wrap and mirror need normalized coordinates.
-    const bool periodic = m == AddressMode::wrap || m == AddressMode::mirror;
-    return periodic && (!t_.normalized || t_.cube) ? AddressMode::clamp : m;
-  }
+  AddressMode mode(uint32_t axis) const { return effective_mode(t_, axis); }
   bool integer_coordinates() const { return op_.flags & kernel::texture_integer_coordinates; }
 
   const Texture& t_;
@@ -180,25 +142,10 @@ float Fetch::level_of_detail() const {
   return std::clamp(lod, 0.0f, static_cast<float>(t_.level_count - 1));
 }
 
-/// A float coordinate in texels of this level.
-double Fetch::normalized_position(double x, uint32_t axis, uint32_t size) const {
-  if (!t_.normalized) return bounded(x);
-  if (!std::isfinite(x))
-    x = x == x && mode(axis) != AddressMode::wrap && mode(axis) != AddressMode::mirror
-            ? std::copysign(0x1p39 / size, x)
-            : 0.0;
-  // Periodic modes repeat first, so that far coordinates keep their fraction.
-  if (mode(axis) == AddressMode::wrap)
-    x -= std::floor(x);
-  else if (mode(axis) == AddressMode::mirror)
-    x -= 2.0 * std::floor(x / 2.0);
-  return bounded(x * size);
-}
-
 /// `between`: for linear filtering, else the texel that holds the coordinate.
 Axis Fetch::place(uint32_t axis, uint32_t size, bool between) const {
   if (integer_coordinates()) return {int64_t{at_integer_[axis]} + offset_[axis], 0};
-  const double x = normalized_position(at_[axis], axis, size);
+  const double x = position(double{at_[axis]}, t_.normalized, mode(axis), size);
   if (!between) return {floor_of(x) + offset_[axis], 0};
   const int64_t fixed = floor_of(x * one_weight + 0.5) - one_weight / 2;
   return {(fixed >> 8) + offset_[axis], static_cast<int32_t>(fixed & (one_weight - 1))};
@@ -380,7 +327,7 @@ const char* Fetch::run(LaneOut out) {
       const double weight = static_cast<double>(fixed_lod & (one_weight - 1)) * 0x1p-8;
       for (int i = 0; i < 4; ++i) value[i] = value[i] * (1 - weight) + next[i] * weight;
     }
-    for (int i = 0; i < 4; ++i) bits[i] = std::bit_cast<uint32_t>(static_cast<float>(value[i]));
+    for (int i = 0; i < 4; ++i) bits[i] = filtered_bits(value[i]);
   }
   store(bits, out);
   return nullptr;
@@ -420,6 +367,7 @@ const char* fetch_texture(const Texture& texture, TextureOp op, LaneIn in, LaneO
 
 TextureError run_texture(const TextureTable* table, const TextureCall& call) {
   TextureError error;
+  if (fetch_plain(table, call)) return error;
   const bool surface = is_surface_op(call.op.kind);
   const Texture* texture = nullptr;
   uint64_t last = 0;

@@ -58,6 +58,9 @@ constexpr bool has_layer(kernel::TextureGeometry geometry) {
 
 /// tex and tld4 of one lane. Gives an error text or nullptr.
 const char* fetch_texture(const Texture& texture, kernel::TextureOp op, LaneIn in, LaneOut out);
+/// A tex without levels, layers, offsets or conversions, all lanes from one texture, at speed.
+/// False: not such a call, nothing done.
+bool fetch_plain(const TextureTable* table, const TextureCall& call);
 /// suld, sust and sured of one lane.
 const char* access_surface(const Texture& surface, kernel::TextureOp op, LaneIn in, LaneOut out);
 
