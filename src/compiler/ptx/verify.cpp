@@ -5,6 +5,7 @@
 
 #include "compiler/ptx/parser.h"
 #include "compiler/ptx/table.h"
+#include "compiler/ptx/verify_texture.h"
 
 namespace limen::ptx {
 namespace {
@@ -270,7 +271,10 @@ std::string Verifier::check_operand(const Instruction& i, const OperandRule& rul
 std::string Verifier::check(const Instruction& i) const {
   const Form& f = form(i);
   if (std::string why = check_availability(f); !why.empty()) return why;
-  if (f.rest) return {};
+  if (f.rest) {
+    const std::string why = f.cls == Class::texture ? check_texture(m_, f_, i) : std::string();
+    return why.empty() ? why : fmt::format("'{}': {}", name(i.op), why);
+  }
   const auto rules = operands_of(f);
   size_t required = 0;
   for (const OperandRule& rule : rules) required += is_required(i, rule);

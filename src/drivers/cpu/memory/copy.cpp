@@ -217,7 +217,7 @@ CUresult copy_3d(const Copy* copy, CUstream stream, Wait wait) {
   return copy_box(dst, src, copy->WidthInBytes, copy->Height, copy->Depth, on, wait);
 }
 
-/// One operand of a copy of `bytes` bytes in a row: a CUDA array and an offset, or linear memory.
+/// Linear memory as an operand of a copy in a row.
 Pitched linear_operand(uint64_t address, Side side) {
   Pitched out;
   out.base = address;
@@ -225,34 +225,65 @@ Pitched linear_operand(uint64_t address, Side side) {
   return out;
 }
 
-/// A run of bytes in an array of one row, or of whole rows.
-CUresult array_operand(CUarray handle, uint64_t offset, uint64_t bytes, Pitched* out,
-                       uint64_t* width, uint64_t* height) {
-  out->array = array_of(handle);
-  if (!out->array) return CUDA_ERROR_INVALID_HANDLE;
-  const uint64_t row = out->array->row_bytes();
-  out->x = offset % row;
-  out->y = offset / row;
-  *width = bytes, *height = 1;
-  if (out->x + bytes <= row) return CUDA_SUCCESS;
-  if (out->x == 0 && bytes % row == 0) {
-    *width = row, *height = bytes / row;
-    return CUDA_SUCCESS;
-  }
-  if (offset + bytes > row * out->array->image.height) return CUDA_ERROR_INVALID_VALUE;
-  return report({Code::not_supported,
-                 "a linear copy of parts of several rows of a CUDA array is not built yet", ""});
+/// The part of [offset, offset + bytes) of an array's texels, row after row, that is one box: the
+/// rest of a row, or as many whole rows as there are.
+struct Run {
+  uint64_t x, y, width, height;
+  uint64_t bytes() const { return width * height; }
+};
+Run first_run(const Array& array, uint64_t offset, uint64_t bytes) {
+  const uint64_t row = array.row_bytes(), x = offset % row;
+  if (x == 0 && bytes >= row) return {0, offset / row, row, bytes / row};
+  return {x, offset / row, std::min(bytes, row - x), 1};
 }
 
-CUresult copy_array_linear(CUarray array, uint64_t offset, uint64_t address, Side side,
+CUresult copy_array_linear(CUarray handle, uint64_t offset, uint64_t address, Side side,
                            bool to_array, uint64_t bytes, CUstream stream, Wait wait) {
   ResolvedStream on;
   if (CUresult result = resolve_stream(stream, &on)) return result;
   Pitched at, linear = linear_operand(address, side);
-  uint64_t width, height;
-  if (CUresult result = array_operand(array, offset, bytes, &at, &width, &height)) return result;
-  return to_array ? copy_box(at, linear, width, height, 1, on, wait)
-                  : copy_box(linear, at, width, height, 1, on, wait);
+  at.array = array_of(handle);
+  if (!at.array) return CUDA_ERROR_INVALID_HANDLE;
+  const uint64_t all = at.array->row_bytes() * at.array->image.height;
+  if (offset > all || bytes > all - offset) return CUDA_ERROR_INVALID_VALUE;
+  while (bytes) {
+    const Run run = first_run(*at.array, offset, bytes);
+    at.x = run.x, at.y = run.y;
+    CUresult result = to_array ? copy_box(at, linear, run.width, run.height, 1, on, wait)
+                               : copy_box(linear, at, run.width, run.height, 1, on, wait);
+    if (result) return result;
+    offset += run.bytes(), bytes -= run.bytes(), linear.base += run.bytes();
+  }
+  return CUDA_SUCCESS;
+}
+
+/// Piece by piece: both sides' pieces are runs of one row where the widths differ.
+CUresult copy_array_to_array(CUarray dst_handle, uint64_t dst_offset, CUarray src_handle,
+                             uint64_t src_offset, uint64_t bytes, CUstream stream) {
+  ResolvedStream on;
+  if (CUresult result = resolve_stream(stream, &on)) return result;
+  Pitched dst, src;
+  dst.array = array_of(dst_handle), src.array = array_of(src_handle);
+  if (!dst.array || !src.array) return CUDA_ERROR_INVALID_HANDLE;
+  auto holds = [bytes](const Array& array, uint64_t offset) {
+    const uint64_t all = array.row_bytes() * array.image.height;
+    return offset <= all && bytes <= all - offset;
+  };
+  if (!holds(*dst.array, dst_offset) || !holds(*src.array, src_offset))
+    return CUDA_ERROR_INVALID_VALUE;
+  while (bytes) {
+    Run to = first_run(*dst.array, dst_offset, bytes),
+        from = first_run(*src.array, src_offset, bytes);
+    if (to.width != from.width || to.height != from.height) {
+      to.width = from.width = std::min(to.width, from.width);
+      to.height = from.height = 1;
+    }
+    dst.x = to.x, dst.y = to.y, src.x = from.x, src.y = from.y;
+    CUresult result = copy_box(dst, src, to.width, to.height, 1, on, Wait::host_sync);
+    if (result) return result;
+    dst_offset += to.bytes(), src_offset += to.bytes(), bytes -= to.bytes();
+  }
+  return CUDA_SUCCESS;
 }
 
 CUresult fill(CUdeviceptr dst, uint64_t pitch, uint32_t value, uint32_t element_bytes,
@@ -379,19 +410,7 @@ CUresult cuMemcpyAtoHAsync(void* dstHost, CUarray srcArray, size_t srcOffset, si
 
 CUresult cuMemcpyAtoA(CUarray dstArray, size_t dstOffset, CUarray srcArray, size_t srcOffset,
                       size_t ByteCount, CUstream stream) {
-  ResolvedStream on;
-  if (CUresult result = resolve_stream(stream, &on)) return result;
-  Pitched dst, src;
-  uint64_t width, height, src_width, src_height;
-  if (CUresult result = array_operand(dstArray, dstOffset, ByteCount, &dst, &width, &height))
-    return result;
-  if (CUresult result =
-          array_operand(srcArray, srcOffset, ByteCount, &src, &src_width, &src_height))
-    return result;
-  if (width != src_width)
-    return report({Code::not_supported,
-                   "a linear copy between CUDA arrays of different widths is not built yet", ""});
-  return copy_box(dst, src, width, height, 1, on, Wait::host_sync);
+  return copy_array_to_array(dstArray, dstOffset, srcArray, srcOffset, ByteCount, stream);
 }
 
 CUresult cuMemcpy2D(const CUDA_MEMCPY2D* pCopy, CUstream stream) {
