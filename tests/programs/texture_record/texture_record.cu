@@ -3,7 +3,9 @@
 //   texture_record OUT             writes OUT, one line a sample: section, index, inputs, result words
 //   texture_record --compare A B   sums up by section where B differs from A; needs no device
 //   texture_record                 records into memory only and checks a few sums (the ctest case)
-// Queries whose answers are NVIDIA's own enumerations are recorded with --queries OUT.
+// Built with -DQUERIES it also records the queries whose answers are NVIDIA's own enumerations.
+// What a driver refuses to make is recorded as its error code; a kernel that fails ends the
+// recording, and what there is by then is written.
 #include <cuda.h>
 
 #include <cmath>
@@ -91,8 +93,21 @@ using Kernel = void (*)(unsigned long long, const Sample*, uint4*, int);
 static std::vector<std::string> lines;
 static unsigned checksum = 0;
 
+static const char* output = nullptr;
+
+static void note(const std::string& section, long long value) {
+  lines.push_back(section + " 0 | | " + std::to_string(value));
+}
+
+static void write_lines() {
+  if (!output) return;
+  std::ofstream file(output);
+  for (const std::string& line : lines) file << line << "\n";
+}
+
 static void run(const std::string& section, Kernel kernel, unsigned long long handle,
                 const std::vector<Sample>& samples) {
+  if (!handle) return;  // its creation was recorded as an error
   const int n = int(samples.size());
   Sample* in;
   uint4* out;
@@ -101,8 +116,13 @@ static void run(const std::string& section, Kernel kernel, unsigned long long ha
   CHECK(cudaMalloc(&out, n * sizeof(uint4)));
   CHECK(cudaMemcpy(in, samples.data(), n * sizeof(Sample), cudaMemcpyHostToDevice));
   kernel<<<(n + 127) / 128, 128>>>(handle, in, out, n);
-  CHECK(cudaGetLastError());
-  CHECK(cudaMemcpy(got.data(), out, n * sizeof(uint4), cudaMemcpyDeviceToHost));
+  const cudaError_t error = cudaMemcpy(got.data(), out, n * sizeof(uint4), cudaMemcpyDeviceToHost);
+  if (error != cudaSuccess) {
+    note(section + ".error", error);
+    write_lines();
+    std::printf("%s: %s\nFAILED\n", section.c_str(), cudaGetErrorName(error));
+    std::exit(1);
+  }
   for (int i = 0; i < n; ++i) {
     const Sample& s = samples[i];
     char text[320];
@@ -114,10 +134,6 @@ static void run(const std::string& section, Kernel kernel, unsigned long long ha
   }
   CHECK(cudaFree(in));
   CHECK(cudaFree(out));
-}
-
-static void note(const std::string& section, long long value) {
-  lines.push_back(section + " 0 | | " + std::to_string(value));
 }
 
 // -- images and textures --------------------------------------------------------------------------
@@ -140,9 +156,14 @@ static cudaTextureObject_t texture(cudaArray_t array, const cudaTextureDesc& how
   cudaResourceDesc resource = {};
   resource.resType = cudaResourceTypeArray;
   resource.res.array.array = array;
-  cudaTextureObject_t t;
-  CHECK(cudaCreateTextureObject(&t, &resource, &how, nullptr));
-  return t;
+  cudaTextureObject_t t = 0;
+  const cudaError_t error = cudaCreateTextureObject(&t, &resource, &how, nullptr);
+  static int made = 0;
+  ++made;
+  if (error == cudaSuccess) return t;
+  note("texture" + std::to_string(made) + ".error", error);
+  (void)cudaGetLastError();
+  return 0;
 }
 
 static cudaTextureDesc mode(cudaTextureAddressMode address, bool normalized, bool linear) {
@@ -647,6 +668,25 @@ static void record_references() {
   note("texref.array.code", array(&none, reference));
 }
 
+#ifdef QUERIES
+template <typename T>
+static void record_query(const char* name) {
+  cudaArray_t array = array_of(std::vector<T>(64), 8, 8, 0);
+  for (bool linear : {false, true})
+    for (auto [address, mode_name] : addresses) {
+      cudaTextureDesc how = mode(address, false, linear);
+      how.readMode = cudaReadModeNormalizedFloat;
+      run(std::string("txq.words.") + name + "." + mode_name + (linear ? ".linear" : ".point"),
+          txq_words, texture(array, how), {Sample{}});
+    }
+}
+static void record_queries() {
+  record_query<unsigned char>("u8"), record_query<uchar4>("u8x4"), record_query<char2>("s8x2");
+  record_query<ushort2>("u16x2"), record_query<short>("s16"), record_query<float>("f32");
+  record_query<float2>("f32x2"), record_query<float4>("f32x4");
+}
+#endif
+
 // -- comparison -----------------------------------------------------------------------------------
 
 static std::map<std::string, std::string> read_lines(const char* path) {
@@ -705,6 +745,7 @@ static int compare(const char* left, const char* right) {
 
 int main(int argc, char** argv) {
   if (argc == 4 && !std::strcmp(argv[1], "--compare")) return compare(argv[2], argv[3]);
+  if (argc == 2) output = argv[1];
   record_modes();
   record_weights();
   record_formats();
@@ -716,10 +757,10 @@ int main(int argc, char** argv) {
   record_surfaces();
   record_answers();
   record_references();
-  if (argc > 1) {
-    std::ofstream file(argv[argc - 1]);
-    for (const std::string& line : lines) file << line << "\n";
-  }
+#ifdef QUERIES
+  record_queries();
+#endif
+  write_lines();
   std::printf("%zu samples, checksum %08x\n", lines.size(), checksum);
   Verdict verdict;
   verdict.expect(lines.size() > 20000 && checksum != 0, "everything was recorded");

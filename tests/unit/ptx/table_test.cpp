@@ -61,7 +61,7 @@ TEST(Table, HostileOpcodeIsAnError) {
 
 TEST(Table, LaterFormsMatchAndSaySo) {
   EXPECT_EQ(form(match("wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32").form).state, State::later);
-  EXPECT_EQ(form(match("tex.2d.v4.f32.f32").form).state, State::later);
+  EXPECT_EQ(form(match("tex.2dms.v4.f32.s32").form).state, State::later);
   EXPECT_EQ(form(match("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32").form).state,
             State::later);
   EXPECT_EQ(form(match("add.f32").form).state, State::full);

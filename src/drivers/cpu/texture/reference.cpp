@@ -104,6 +104,27 @@ CUresult cuModuleGetSurfRef(CUsurfref* pSurfRef, CUmodule hmod, const char* name
   return CUDA_SUCCESS;
 }
 
+CUresult cuTexRefCreate(CUtexref* pTexRef) {
+  Context* context;
+  if (CUresult result = current_usable(&context)) return result;
+  if (!pTexRef) return CUDA_ERROR_INVALID_VALUE;
+  TextureReference* reference = driver().texture_references.create();
+  if (!reference) return CUDA_ERROR_OUT_OF_MEMORY;
+  *pTexRef = reinterpret_cast<CUtexref>(reference);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuTexRefDestroy(CUtexref hTexRef) {
+  Context* context;
+  if (CUresult result = current_usable(&context)) return result;
+  TextureReference* reference = resolve(hTexRef);
+  // A module's own references live as long as it does.
+  if (!reference || reference->handle) return CUDA_ERROR_INVALID_HANDLE;
+  if (!driver().texture_references.retire(reference)) return CUDA_ERROR_INVALID_HANDLE;
+  driver().texture_references.destroy(reference);
+  return CUDA_SUCCESS;
+}
+
 CUresult cuTexRefSetArray(CUtexref hTexRef, CUarray hArray, unsigned int Flags) {
   if (Flags != CU_TRSA_OVERRIDE_FORMAT) return CUDA_ERROR_INVALID_VALUE;
   return change(hTexRef, [&](TextureReference& r) {
