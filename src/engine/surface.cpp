@@ -89,16 +89,17 @@ void reduce_bits(void* at, uint32_t bytes, SurfaceReduction how, bool is_signed,
 
 }  // namespace
 
-const char* access_surface(const Texture& s, TextureOp op, LaneIn in, LaneOut out) {
+TextureError access_surface(const Texture& s, TextureOp op, LaneIn in, LaneOut out) {
   const bool formatted =
       op.kind == TextureKind::store_formatted || op.kind == TextureKind::reduce_formatted;
   const uint32_t bytes = formatted ? s.texel_bytes() : uint32_t{op.type} * op.count;
   if (op.kind == TextureKind::reduce_formatted && (s.channels != 1 || bytes != op.type))
-    return "sured.p on a surface whose texels are not one element of the instruction's size";
+    return {"sured.p on a surface whose texels are not one element of the instruction's size"};
   const Place p = place(s, op, in, formatted ? bytes : 1, bytes);
-  if (p.where == Where::misaligned) return "a surface access is not aligned to its size";
+  if (p.where == Where::misaligned)
+    return {"a surface access is not aligned to its size", kernel::Fault::misaligned_address};
   if (p.where == Where::outside && static_cast<SurfaceClamp>(op.detail) == SurfaceClamp::trap)
-    return "a surface access is out of bounds";
+    return {"a surface access is out of bounds"};
   const bool inside = p.where == Where::inside;
   switch (op.kind) {
     case TextureKind::load:
@@ -127,7 +128,7 @@ const char* access_surface(const Texture& s, TextureOp op, LaneIn in, LaneOut ou
       if (inside) reduce_bits(p.at, op.type, how, is_signed, value_of(in, p.next, op.type, 1, 0));
     }
   }
-  return nullptr;
+  return {};
 }
 
 }  // namespace limen::engine

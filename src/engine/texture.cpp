@@ -376,26 +376,29 @@ TextureError run_texture(const TextureTable* table, const TextureCall& call) {
     const uint64_t handle = call.handles[lane];
     if (!texture || handle != last) texture = table ? table->find(handle) : nullptr;
     last = handle;
-    error.lane = lane;
     const LaneIn in{call.in + lane, call.width};
     const LaneOut out{call.out + lane, call.width};
     if (call.op.kind == TextureKind::is_type) {
-      const bool is_surface = texture && texture->kind == Texture::Kind::surface;
+      const bool is_surface = texture && (texture->kind == Texture::Kind::surface ||
+                                          texture->kind == Texture::Kind::unbound_surface);
       out[0] = texture && (call.op.detail == 0 ? !is_surface : call.op.detail == 2 && is_surface);
       continue;
     }
     if (!texture)
       error.what = "the handle is no live texture or surface";
-    else if (texture->kind == Texture::Kind::none)
-      error.what = "nothing is bound to the texture";
+    else if (texture->kind == Texture::Kind::unbound_texture ||
+             texture->kind == Texture::Kind::unbound_surface)
+      error.what = "nothing is bound to the texture or surface reference";
     else if (call.op.kind == TextureKind::query)
       out[0] = answer(*texture, call.op, in);
     else if ((texture->kind == Texture::Kind::surface) != surface)
       error.what = surface ? "the handle is a texture, not a surface"
                            : "the handle is a surface, not a texture";
+    else if (surface)
+      error = access_surface(*texture, call.op, in, out);
     else
-      error.what = surface ? access_surface(*texture, call.op, in, out)
-                           : fetch_texture(*texture, call.op, in, out);
+      error.what = fetch_texture(*texture, call.op, in, out);
+    error.lane = lane;
     if (error.what) return error;
   }
   error.what = nullptr;

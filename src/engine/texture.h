@@ -39,13 +39,14 @@ struct Image {
 
 struct Texture {
   enum class Kind : uint8_t {
-    none,  ///< a texture reference that nothing is bound to
+    unbound_texture,  ///< a texture reference that nothing is bound to
+    unbound_surface,
     texture,
     surface,
   };
   static constexpr uint32_t most_levels = 18;  ///< 2^17 texels is the widest array
 
-  Kind kind = Kind::none;
+  Kind kind = Kind::unbound_texture;
   TexelFormat format = TexelFormat::u8;
   uint8_t channels = 1;
   bool reads_integer = false;  ///< else 8 and 16 bit integers become [0, 1] or [-1, 1]

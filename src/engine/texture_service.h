@@ -62,7 +62,7 @@ const char* fetch_texture(const Texture& texture, kernel::TextureOp op, LaneIn i
 /// False: not such a call, nothing done.
 bool fetch_plain(const TextureTable* table, const TextureCall& call);
 /// suld, sust and sured of one lane.
-const char* access_surface(const Texture& surface, kernel::TextureOp op, LaneIn in, LaneOut out);
+TextureError access_surface(const Texture& surface, kernel::TextureOp op, LaneIn in, LaneOut out);
 
 // -- texels (texel.cpp)
 

@@ -82,6 +82,8 @@ KERNEL(is_types,
 KERNEL(suld_clamp, "suld.b.2d.v2.b32.clamp {%0, %1}, [%4, {%9, %10}];")
 KERNEL(suld_zero, "suld.b.2d.v2.b32.zero {%0, %1}, [%4, {%9, %10}];")
 KERNEL(sust_p, "sust.p.2d.v4.b32.zero [%4, {%9, %10}], {%11, %12, %11, %12};")
+KERNEL(suld_trap, "suld.b.2d.b32.trap %0, [%4, {%9, %10}];")
+KERNEL(sust_trap, "sust.b.2d.b32.trap [%4, {%9, %10}], %9;")
 #ifdef QUERIES
 KERNEL(txq_words,
        "txq.channel_data_type.b32 %0, [%4]; txq.channel_order.b32 %1, [%4];"
@@ -668,6 +670,42 @@ static void record_references() {
   note("texref.array.code", array(&none, reference));
 }
 
+/// Error codes of kernels that go wrong; each in a fresh context.
+static void record_faults() {
+  auto fails = [](const char* name, Kernel kernel, bool surface, bool texture_instead, int x, int y) {
+    CHECK(cudaDeviceReset());
+    unsigned long long handle = 0;
+    cudaArray_t array = array_of(std::vector<int>(64), 8, 8, 0, cudaArraySurfaceLoadStore);
+    cudaResourceDesc resource = {};
+    resource.resType = cudaResourceTypeArray;
+    resource.res.array.array = array;
+    const cudaTextureDesc how = {};
+    if (surface) CHECK(cudaCreateSurfaceObject(&handle, &resource));
+    if (texture_instead) CHECK(cudaCreateTextureObject(&handle, &resource, &how, nullptr));
+    Sample sample, *in;
+    sample.i = x, sample.j = y;
+    uint4* out;
+    CHECK(cudaMalloc(&in, sizeof sample));
+    CHECK(cudaMalloc(&out, sizeof(uint4)));
+    CHECK(cudaMemcpy(in, &sample, sizeof sample, cudaMemcpyHostToDevice));
+    kernel<<<1, 1>>>(handle, in, out, 1);
+    note(std::string("fault.") + name, cudaDeviceSynchronize());
+    (void)cudaGetLastError();
+  };
+  fails("store.outside", sust_trap, true, false, 32, 0);
+  fails("store.below", sust_trap, true, false, 0, 8);
+  fails("store.misaligned", sust_trap, true, false, 2, 0);
+  fails("load.outside", suld_trap, true, false, -4, 0);
+  fails("load.misaligned", suld_trap, true, false, 1, 0);
+  fails("load.misaligned.outside", suld_trap, true, false, 33, 0);
+  fails("load.misaligned.clamp", suld_clamp, true, false, 4, 0);
+  fails("store.to.texture", sust_trap, false, true, 0, 0);
+  fails("fetch.of.surface", tex_2d, true, false, 0, 0);
+  fails("store.to.zero", sust_trap, false, false, 0, 0);
+  fails("fetch.of.zero", tex_2d, false, false, 0, 0);
+  CHECK(cudaDeviceReset());
+}
+
 #ifdef QUERIES
 template <typename T>
 static void record_query(const char* name) {
@@ -760,6 +798,8 @@ int main(int argc, char** argv) {
 #ifdef QUERIES
   record_queries();
 #endif
+  write_lines();
+  record_faults();
   write_lines();
   std::printf("%zu samples, checksum %08x\n", lines.size(), checksum);
   Verdict verdict;

@@ -104,7 +104,10 @@ Result<void> Instance::place(Context& context) {
                                  variable.name, variable.line),
                      ""};
       // What kernels see is the handle; cuTexRefSet* gives it a meaning.
-      const uint64_t handle = driver().textures.add(engine::Texture{});
+      engine::Texture unbound;
+      if (variable.type == ptx::Type::surfref)
+        unbound.kind = engine::Texture::Kind::unbound_surface;
+      const uint64_t handle = driver().textures.add(unbound);
       if (!handle)
         return Error{Code::out_of_memory, "no room for another texture reference", ""};
       addresses_[i] = reinterpret_cast<void*>(handle);
