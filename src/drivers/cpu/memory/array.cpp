@@ -259,6 +259,8 @@ void forget_arrays(uint32_t owner) {
 }
 
 CUresult cuArrayCreate(CUarray* pHandle, const CUDA_ARRAY_DESCRIPTOR* pAllocateArray) {
+  Context* context;
+  if (CUresult result = current_usable(&context)) return result;
   if (!pAllocateArray) return CUDA_ERROR_INVALID_VALUE;
   const CUDA_ARRAY3D_DESCRIPTOR desc{pAllocateArray->Width,  pAllocateArray->Height,      0,
                                      pAllocateArray->Format, pAllocateArray->NumChannels, 0};
@@ -266,27 +268,29 @@ CUresult cuArrayCreate(CUarray* pHandle, const CUDA_ARRAY_DESCRIPTOR* pAllocateA
 }
 
 CUresult cuArray3DCreate(CUarray* pHandle, const CUDA_ARRAY3D_DESCRIPTOR* pAllocateArray) {
+  Context* context;
+  if (CUresult result = current_usable(&context)) return result;
   if (!pAllocateArray) return CUDA_ERROR_INVALID_VALUE;
   return create(pHandle, *pAllocateArray);
 }
 
 CUresult cuArrayGetDescriptor(CUDA_ARRAY_DESCRIPTOR* pArrayDescriptor, CUarray hArray) {
+  const Array* array = array_of(hArray);
+  if (!array) return CUDA_ERROR_INVALID_HANDLE;
   Context* context;
   if (CUresult result = current_usable(&context)) return result;
   if (!pArrayDescriptor) return CUDA_ERROR_INVALID_VALUE;
-  const Array* array = array_of(hArray);
-  if (!array) return CUDA_ERROR_INVALID_HANDLE;
   *pArrayDescriptor = {array->desc.Width, array->desc.Height, array->desc.Format,
                        array->desc.NumChannels};
   return CUDA_SUCCESS;
 }
 
 CUresult cuArray3DGetDescriptor(CUDA_ARRAY3D_DESCRIPTOR* pArrayDescriptor, CUarray hArray) {
+  const Array* array = array_of(hArray);
+  if (!array) return CUDA_ERROR_INVALID_HANDLE;
   Context* context;
   if (CUresult result = current_usable(&context)) return result;
   if (!pArrayDescriptor) return CUDA_ERROR_INVALID_VALUE;
-  const Array* array = array_of(hArray);
-  if (!array) return CUDA_ERROR_INVALID_HANDLE;
   *pArrayDescriptor = array->desc;
   return CUDA_SUCCESS;
 }
@@ -304,10 +308,11 @@ CUresult cuArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS* memoryRequ
 }
 
 CUresult cuArrayDestroy(CUarray hArray) {
-  Context* context;
-  if (CUresult result = current_usable(&context)) return result;
+  // The handle is looked at before the context. measured H200, driver 580.x
   Array* array = array_of(hArray);
   if (!array || array->parent) return CUDA_ERROR_INVALID_HANDLE;
+  Context* context;
+  if (CUresult result = current_usable(&context)) return result;
   wait_for_use(array->owner);
   if (context->busy()) context->synchronize();
   if (!driver().arrays.retire(array)) return CUDA_ERROR_INVALID_HANDLE;
@@ -373,11 +378,11 @@ CUresult cuMipmappedArrayCreate(CUmipmappedArray* pHandle,
 
 CUresult cuMipmappedArrayGetLevel(CUarray* pLevelArray, CUmipmappedArray hMipmappedArray,
                                   unsigned int level) {
+  const MipmappedArray* mipmapped = mipmapped_array_of(hMipmappedArray);
+  if (!mipmapped) return CUDA_ERROR_INVALID_HANDLE;
   Context* context;
   if (CUresult result = current_usable(&context)) return result;
   if (!pLevelArray) return CUDA_ERROR_INVALID_VALUE;
-  const MipmappedArray* mipmapped = mipmapped_array_of(hMipmappedArray);
-  if (!mipmapped) return CUDA_ERROR_INVALID_HANDLE;
   if (level >= mipmapped->levels.size()) return CUDA_ERROR_INVALID_VALUE;
   *pLevelArray = reinterpret_cast<CUarray>(mipmapped->levels[level]);
   return CUDA_SUCCESS;
@@ -398,10 +403,10 @@ CUresult cuMipmappedArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS* m
 }
 
 CUresult cuMipmappedArrayDestroy(CUmipmappedArray hMipmappedArray) {
-  Context* context;
-  if (CUresult result = current_usable(&context)) return result;
   MipmappedArray* mipmapped = mipmapped_array_of(hMipmappedArray);
   if (!mipmapped) return CUDA_ERROR_INVALID_HANDLE;
+  Context* context;
+  if (CUresult result = current_usable(&context)) return result;
   wait_for_use(mipmapped->owner);
   if (context->busy()) context->synchronize();
   if (!driver().mipmapped_arrays.retire(mipmapped)) return CUDA_ERROR_INVALID_HANDLE;

@@ -241,6 +241,7 @@ CUresult copy_array_linear(CUarray handle, uint64_t offset, uint64_t address, Si
                            bool to_array, uint64_t bytes, CUstream stream, Wait wait) {
   ResolvedStream on;
   if (CUresult result = resolve_stream(stream, &on)) return result;
+  if (bytes == 0) return CUDA_SUCCESS;  // before the handle. measured H200, driver 580.x
   Pitched at, linear = linear_operand(address, side);
   at.array = array_of(handle);
   if (!at.array) return CUDA_ERROR_INVALID_HANDLE;
@@ -262,6 +263,7 @@ CUresult copy_array_to_array(CUarray dst_handle, uint64_t dst_offset, CUarray sr
                              uint64_t src_offset, uint64_t bytes, CUstream stream) {
   ResolvedStream on;
   if (CUresult result = resolve_stream(stream, &on)) return result;
+  if (bytes == 0) return CUDA_SUCCESS;
   Pitched dst, src;
   dst.array = array_of(dst_handle), src.array = array_of(src_handle);
   if (!dst.array || !src.array) return CUDA_ERROR_INVALID_HANDLE;

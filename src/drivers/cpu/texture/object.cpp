@@ -45,6 +45,7 @@ CUresult enter(const engine::Texture& texture, Object object, unsigned long long
 CUresult remove(uint64_t handle, bool surface) {
   Context* context;
   if (CUresult result = current_usable(&context)) return result;
+  if (!handle) return CUDA_SUCCESS;  // measured H200, driver 580.x
   std::lock_guard lock(book().mutex);
   auto found = book().objects.find(handle);
   if (found == book().objects.end() || found->second.surface != surface)

@@ -69,37 +69,38 @@ CUresult publish(TextureReference& reference) {
 /// Changes a texture reference and publishes it.
 template <typename Change>
 CUresult change(CUtexref handle, Change how) {
-  Context* context;
-  if (CUresult result = current_usable(&context)) return result;
+  // The handle is looked at before the context. measured H200, driver 580.x
   TextureReference* reference = resolve(handle);
   if (!reference) return CUDA_ERROR_INVALID_HANDLE;
+  Context* context;
+  if (CUresult result = current_usable(&context)) return result;
   if (CUresult result = how(*reference)) return result;
   return publish(*reference);
 }
 
 template <typename Read>
 CUresult ask(CUtexref handle, const void* out, Read read) {
+  TextureReference* reference = resolve(handle);
+  if (!reference) return CUDA_ERROR_INVALID_HANDLE;
   Context* context;
   if (CUresult result = current_usable(&context)) return result;
-  if (!out) return CUDA_ERROR_INVALID_VALUE;
-  TextureReference* reference = resolve(handle);
-  return reference ? read(*reference) : CUDA_ERROR_INVALID_HANDLE;
+  return out ? read(*reference) : CUDA_ERROR_INVALID_VALUE;
 }
 
 }  // namespace
 
 CUresult cuModuleGetTexRef(CUtexref* pTexRef, CUmodule hmod, const char* name) {
-  if (!pTexRef) return CUDA_ERROR_INVALID_VALUE;
   TextureReference* reference;
   if (CUresult result = reference_of(hmod, name, ptx::Type::texref, &reference)) return result;
+  if (!pTexRef) return CUDA_ERROR_INVALID_VALUE;
   *pTexRef = reinterpret_cast<CUtexref>(reference);
   return CUDA_SUCCESS;
 }
 
 CUresult cuModuleGetSurfRef(CUsurfref* pSurfRef, CUmodule hmod, const char* name) {
-  if (!pSurfRef) return CUDA_ERROR_INVALID_VALUE;
   TextureReference* reference;
   if (CUresult result = reference_of(hmod, name, ptx::Type::surfref, &reference)) return result;
+  if (!pSurfRef) return CUDA_ERROR_INVALID_VALUE;
   *pSurfRef = reinterpret_cast<CUsurfref>(reference);
   return CUDA_SUCCESS;
 }
@@ -115,8 +116,6 @@ CUresult cuTexRefCreate(CUtexref* pTexRef) {
 }
 
 CUresult cuTexRefDestroy(CUtexref hTexRef) {
-  Context* context;
-  if (CUresult result = current_usable(&context)) return result;
   TextureReference* reference = resolve(hTexRef);
   // A module's own references live as long as it does.
   if (!reference || reference->handle) return CUDA_ERROR_INVALID_HANDLE;
@@ -126,8 +125,8 @@ CUresult cuTexRefDestroy(CUtexref hTexRef) {
 }
 
 CUresult cuTexRefSetArray(CUtexref hTexRef, CUarray hArray, unsigned int Flags) {
-  if (Flags != CU_TRSA_OVERRIDE_FORMAT) return CUDA_ERROR_INVALID_VALUE;
   return change(hTexRef, [&](TextureReference& r) {
+    if (Flags != CU_TRSA_OVERRIDE_FORMAT) return CUDA_ERROR_INVALID_VALUE;
     const Array* array = array_of(hArray);
     if (!array) return CUDA_ERROR_INVALID_HANDLE;
     r.resource = {};
@@ -142,8 +141,8 @@ CUresult cuTexRefSetArray(CUtexref hTexRef, CUarray hArray, unsigned int Flags) 
 
 CUresult cuTexRefSetMipmappedArray(CUtexref hTexRef, CUmipmappedArray hMipmappedArray,
                                    unsigned int Flags) {
-  if (Flags != CU_TRSA_OVERRIDE_FORMAT) return CUDA_ERROR_INVALID_VALUE;
   return change(hTexRef, [&](TextureReference& r) {
+    if (Flags != CU_TRSA_OVERRIDE_FORMAT) return CUDA_ERROR_INVALID_VALUE;
     if (!mipmapped_array_of(hMipmappedArray)) return CUDA_ERROR_INVALID_HANDLE;
     r.resource = {};
     r.resource.resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
@@ -166,8 +165,8 @@ CUresult cuTexRefSetAddress(size_t* ByteOffset, CUtexref hTexRef, CUdeviceptr dp
 
 CUresult cuTexRefSetAddress2D(CUtexref hTexRef, const CUDA_ARRAY_DESCRIPTOR* desc, CUdeviceptr dptr,
                               size_t Pitch) {
-  if (!desc) return CUDA_ERROR_INVALID_VALUE;
   return change(hTexRef, [&](TextureReference& r) {
+    if (!desc) return CUDA_ERROR_INVALID_VALUE;
     r.format = desc->Format;
     r.channels = static_cast<int>(desc->NumChannels);
     r.resource = {};
@@ -195,9 +194,9 @@ CUresult cuTexRefSetFormat(CUtexref hTexRef, CUarray_format fmt, int NumPackedCo
 }
 
 CUresult cuTexRefSetAddressMode(CUtexref hTexRef, int dim, CUaddress_mode am) {
-  if (dim < 0 || dim > 2 || am < CU_TR_ADDRESS_MODE_WRAP || am > CU_TR_ADDRESS_MODE_BORDER)
-    return CUDA_ERROR_INVALID_VALUE;
   return change(hTexRef, [&](TextureReference& r) {
+    if (dim < 0 || dim > 2 || am < CU_TR_ADDRESS_MODE_WRAP || am > CU_TR_ADDRESS_MODE_BORDER)
+      return CUDA_ERROR_INVALID_VALUE;
     r.how.addressMode[dim] = am;
     return CUDA_SUCCESS;
   });
@@ -241,8 +240,8 @@ CUresult cuTexRefSetMaxAnisotropy(CUtexref hTexRef, unsigned int maxAniso) {
 }
 
 CUresult cuTexRefSetBorderColor(CUtexref hTexRef, float* pBorderColor) {
-  if (!pBorderColor) return CUDA_ERROR_INVALID_VALUE;
   return change(hTexRef, [&](TextureReference& r) {
+    if (!pBorderColor) return CUDA_ERROR_INVALID_VALUE;
     std::copy(pBorderColor, pBorderColor + 4, r.how.borderColor);
     return CUDA_SUCCESS;
   });
@@ -286,8 +285,8 @@ CUresult cuTexRefGetMipmappedArray(CUmipmappedArray* phMipmappedArray, CUtexref 
 }
 
 CUresult cuTexRefGetAddressMode(CUaddress_mode* pam, CUtexref hTexRef, int dim) {
-  if (dim < 0 || dim > 2) return CUDA_ERROR_INVALID_VALUE;
   return ask(hTexRef, pam, [&](const TextureReference& r) {
+    if (dim < 0 || dim > 2) return CUDA_ERROR_INVALID_VALUE;
     *pam = r.how.addressMode[dim];
     return CUDA_SUCCESS;
   });
@@ -324,8 +323,8 @@ CUresult cuTexRefGetMipmapLevelBias(float* pbias, CUtexref hTexRef) {
 
 CUresult cuTexRefGetMipmapLevelClamp(float* pminMipmapLevelClamp, float* pmaxMipmapLevelClamp,
                                      CUtexref hTexRef) {
-  if (!pmaxMipmapLevelClamp) return CUDA_ERROR_INVALID_VALUE;
   return ask(hTexRef, pminMipmapLevelClamp, [&](const TextureReference& r) {
+    if (!pmaxMipmapLevelClamp) return CUDA_ERROR_INVALID_VALUE;
     *pminMipmapLevelClamp = r.how.minMipmapLevelClamp;
     *pmaxMipmapLevelClamp = r.how.maxMipmapLevelClamp;
     return CUDA_SUCCESS;
@@ -354,11 +353,11 @@ CUresult cuTexRefGetFlags(unsigned int* pFlags, CUtexref hTexRef) {
 }
 
 CUresult cuSurfRefSetArray(CUsurfref hSurfRef, CUarray hArray, unsigned int Flags) {
+  TextureReference* reference = resolve(hSurfRef);
+  if (!reference || !reference->surface || !array_of(hArray)) return CUDA_ERROR_INVALID_HANDLE;
   if (Flags) return CUDA_ERROR_INVALID_VALUE;
   Context* context;
   if (CUresult result = current_usable(&context)) return result;
-  TextureReference* reference = resolve(hSurfRef);
-  if (!reference || !reference->surface || !array_of(hArray)) return CUDA_ERROR_INVALID_HANDLE;
   reference->resource = {};
   reference->resource.resType = CU_RESOURCE_TYPE_ARRAY;
   reference->resource.res.array.hArray = hArray;
@@ -367,12 +366,11 @@ CUresult cuSurfRefSetArray(CUsurfref hSurfRef, CUarray hArray, unsigned int Flag
 }
 
 CUresult cuSurfRefGetArray(CUarray* phArray, CUsurfref hSurfRef) {
-  Context* context;
-  if (CUresult result = current_usable(&context)) return result;
-  if (!phArray) return CUDA_ERROR_INVALID_VALUE;
   TextureReference* reference = resolve(hSurfRef);
   if (!reference || !reference->surface) return CUDA_ERROR_INVALID_HANDLE;
-  if (!reference->bound) return CUDA_ERROR_INVALID_VALUE;
+  Context* context;
+  if (CUresult result = current_usable(&context)) return result;
+  if (!phArray || !reference->bound) return CUDA_ERROR_INVALID_VALUE;
   *phArray = reference->resource.res.array.hArray;
   return CUDA_SUCCESS;
 }
