@@ -127,7 +127,31 @@ def video_cases():
             yield case(f"vset.{t}.{cmp} d, a.{s}, b.{u}", d, abc[:2])
             yield case(f"vset.{t}.{cmp} d.{u}, a.{s}, b, c", d, abc)
             yield case(f"vset.{t}.{cmp}.max d, a, b.{s}, c", d, abc)
+    yield from mixed_video_cases(types)
     yield from simd_cases(types)
+
+
+def mixed_video_cases(types):
+    """What the others leave out: .po with selectors, op2 with both selectors, constants, saturation of a
+    wide part into a narrow one."""
+    abc = [("a", "i32"), ("b", "i32"), ("c", "i32")]
+    d = [("d", "b32")]
+    selectors = ["b0", "b1", "b2", "b3", "h0", "h1"]
+    for n, t in enumerate(types):
+        s, u = selectors[n % 6], selectors[(n + 2) % 6]
+        for k, sat in enumerate(("", ".sat")):
+            yield case(f"vmad.{t}.po{sat}{('', '.shr7', '.shr15')[(n + k) % 3]} d, a.{s}, b.{u}, c", d, abc)
+            yield case(f"vmad.{t}{sat} d, -a, -b.{u}, c", d, abc)
+            yield case(f"vmad.{t}{sat}.shr7 d, a, -3, c", d, [abc[0], abc[2]])
+            for m, op in enumerate(("vadd", "vsub", "vabsdiff", "vmin", "vmax", "vshl", "vshr")):
+                shift = op in ("vshl", "vshr")
+                if shift and not t.endswith("u32"):
+                    continue
+                mode = (".clamp", ".wrap")[(n + k) % 2] if shift else ""
+                second = ".add .min .max".split()[(n + m) % 3]
+                yield case(f"{op}.{t}{sat}{mode}{second} d, a.{s}, b.{u}, c", d, abc)
+                yield case(f"{op}.{t}{sat}{mode} d.{('b0', 'b3', 'h1')[(n + m) % 3]}, a.h1, b.b0, c", d, abc)
+                yield case(f"{op}.{t}{sat}{mode} d.h1, a, 3, c", d, [abc[0], abc[2]])
 
 
 def simd_cases(types):

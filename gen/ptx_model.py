@@ -19,6 +19,7 @@ POWER = r"2\^-\d+(?:\.\d+)?"
 BOUND = re.compile(rf"|\d+ ulp|(?:rel|abs) {POWER}(?: to \d+pi(?:, {POWER} to \d+pi)*)?")
 OPERAND_KINDS = ["value", "address", "label", "imm", "pack", "move", "address_value", "pointer",
                  "callee", "targets", "any"]
+SELECTORS = ["part", "halves", "bytes"]
 
 
 class SpecError(Exception):
@@ -51,6 +52,10 @@ class Operand:
     double: bool = False    # twice the width of the type (mul.wide)
     vector: bool = False    # .v2/.v4/.v8 make it a vector
     sink: bool = False      # `_` may stand there
+    count: int = 0          # `:x4`: a vector of exactly so many; imm: a value below it
+    selector: str = ""      # of video instructions: part, halves or bytes
+    minus: bool = False     # -register may stand there
+    register: bool = False  # no constant
     present_slot: int = -1  # `:if=name`: there exactly when that modifier is, by index of the slot
 
 
@@ -220,8 +225,17 @@ def parse_operand(word, optional, slots, types, has_vec, where):
             operand.wide = True
         elif tag == "sink":
             operand.sink = True
+        elif tag in SELECTORS:
+            operand.selector = tag
+            operand.register = tag != "part"
+        elif tag == "minus":
+            operand.minus = True
+        elif tag == "register":
+            operand.register = True
         elif tag == "double":
             operand.double = True
+        elif re.fullmatch(r"x\d+", tag):
+            operand.count = int(tag[1:])
         elif tag in OPERAND_KINDS:
             operand.kind = tag
         elif any(s.name == tag for s in type_slots):
@@ -257,7 +271,7 @@ def expand_groups(ptx):
             for text in expand_groups(ptx[: match.start()] + middle + ptx[match.end():])]
 
 
-def parse_form(row, data, sets, types, where):
+def parse_form(row, data, sets, types, where, whole):
     head, _, tail = data["ptx"].partition(" ")
     root = row.name
     if not head.startswith(root) or head[len(root):][:1] not in ("", ".", "{"):
@@ -266,7 +280,9 @@ def parse_form(row, data, sets, types, where):
     local.update({k: v for k, v in data.items() if k not in FORM_KEYS})
     slots = parse_slots(head[len(root):], local, types, where)
     for key in data:
-        if key not in FORM_KEYS and not any(s.name == key for s in slots):
+        # A set may be in the half of a group that this expansion leaves out.
+        if (key not in FORM_KEYS and not any(s.name == key for s in slots)
+                and not re.search(rf"\{{[\w.:]*\.{re.escape(key)}\b[\w.:]*\}}", whole)):
             raise SpecError(f"{where}: set {key!r} is not used")
     target, suffix = split_target(data.get("target", "sm_0"))
     rest = tail.strip() == "..."
@@ -305,7 +321,7 @@ def load_rows(folder, types):
             for form in item["forms"]:
                 for ptx in expand_groups(form["ptx"]):
                     row.forms.append(parse_form(row, {**form, "ptx": ptx}, sets, types,
-                                                f"{where}: {ptx}"))
+                                                f"{where}: {ptx}", form["ptx"]))
             rows.append(row)
     return rows
 

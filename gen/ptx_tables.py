@@ -16,8 +16,8 @@ unsigned using virtual void volatile while xor xor_eq requires concept""".split(
 
 
 def cpp(name):
-    """`a::b` -> a__b, `1d` -> _1d, `and` -> and_."""
-    name = name.replace("::", "__")
+    """`a::b` -> a__b, `row.col` -> row_col, `1d` -> _1d, `and` -> and_."""
+    name = name.replace("::", "__").replace(".", "_")
     if name[0].isdigit():
         name = "_" + name
     return name + "_" if name in KEYWORDS else name
@@ -69,11 +69,14 @@ def operand_row(operand):
     flags = [flag for flag, on in [
         ("dest", operand.dest), ("optional", operand.optional), ("negatable", operand.negatable),
         ("may_pair", operand.pair == 1), ("must_pair", operand.pair == 2), ("wide", operand.wide),
-        ("twice", operand.double), ("vector", operand.vector), ("sink", operand.sink)] if on]
+        ("twice", operand.double), ("vector", operand.vector), ("sink", operand.sink),
+        ("minus", operand.minus), ("part", operand.selector == "part"),
+        ("halves", operand.selector == "halves"), ("bytes", operand.selector == "bytes"),
+        ("only_register", operand.register)] if on]
     flag_text = " | ".join(f"OperandRule::{flag}" for flag in flags) or "0"
     fixed = f"Type::{cpp(operand.type_name)}" if operand.type_name else "Type::count_"
     return (f"  {{OperandRule::Kind::{operand.kind}, {flag_text}, {operand.type_slot}, "
-            f"{operand.present_slot}, {fixed}, {quote(operand.name)}}},")
+            f"{operand.present_slot}, {fixed}, {operand.count}, {quote(operand.name)}}},")
 
 
 def tables(model):

@@ -4,6 +4,8 @@
 //
 // Address spaces: global, const and generic addresses are host addresses. `.shared` addresses are
 // 32-bit offsets from BlockContext::shared; their generic form is the host address of the byte.
+// In a cluster launch that base is the cluster's shared window: the block of rank r has the bytes
+// from r << cluster_window_shift on, so that an address means the same byte to all its blocks.
 // `.local` memory is lane-major: lane L of warp w has its frame at
 // local + (w * width + L) * frame; the generic form is the host address.
 #pragma once
@@ -12,7 +14,10 @@
 
 namespace limen::kernel {
 
-inline constexpr uint32_t kernel_abi_version = 2;
+inline constexpr uint32_t kernel_abi_version = 3;
+
+/// Each block of a cluster has so much of the cluster's shared window.
+inline constexpr uint32_t cluster_window_shift = 24;
 
 /// How a kernel's threads are executed (docs/engine.md, "Three strategies").
 enum class Strategy : uint32_t {
@@ -123,10 +128,14 @@ struct Runtime {
   /// the offsets, the values to store (64-bit ones: low words, then high words, by element).
   void (*texture)(BlockContext*, uint64_t op, uint32_t width, uint32_t lanes, uint32_t thread,
                   uint32_t line, const uint64_t* handles, const uint32_t* in, uint32_t* out);
-  void* reserved[14];
+  void* reserved[13];
+  /// barrier.cluster of the warp's (or lane's) threads, all of them. mode: 0 arrive, 1 wait.
+  void (*cluster_barrier)(BlockContext*, WarpContext*, uint32_t mode, uint32_t line);
 };
 
-enum class RoundedOp : uint32_t { add, mul, fma, div, rcp, sqrt, from_s64, from_u64, from_f64 };
+enum class RoundedOp : uint32_t {
+  add, mul, fma, div, rcp, sqrt, from_s64, from_u64, from_f64, sub
+};
 
 /// Constant for one launch.
 struct LaunchContext {
@@ -141,6 +150,9 @@ struct LaunchContext {
   uint32_t sm_count;
   volatile uint32_t cancel;  ///< set when the context is poisoned: blocks not yet begun are skipped
   void* launch;              ///< the engine's own record
+  uint32_t cluster[3];       ///< blocks of a cluster; 1, 1, 1 where there are none
+  uint32_t explicit_cluster; ///< 1: the launch or the kernel named cluster dimensions
+  uint64_t workspace;        ///< %envreg1 (high half) and %envreg2 of a cooperative grid, zeros at its start; else 0
 };
 
 /// One running block; owned by a worker, reused from block to block.
@@ -153,6 +165,7 @@ struct BlockContext {
   uint32_t worker;   ///< worker index, shown as %smid
   uint32_t scratch[8];  ///< for generated code: block-wide accumulators of bar.red
   void* block;       ///< the engine's own record
+  uint32_t shared_offset;  ///< where this block's bytes begin in `shared`: 0 outside of clusters
 };
 
 /// One warp's (or, under the lane strategy, one lane's) own record in fiber strategies.

@@ -3,6 +3,8 @@
 
 #include <sys/mman.h>
 
+#include "devlib/kernel_abi.h"
+
 namespace limen::engine {
 namespace {
 constexpr size_t page_bytes = 4096;
@@ -38,6 +40,47 @@ uint8_t* Arena::get(size_t bytes, size_t alignment) {
       return nullptr;
     }
     base_ = base;
+    capacity_ = capacity;
+  }
+  return base_ + guard_bytes_ + capacity_ - need;
+}
+
+ClusterWindow::~ClusterWindow() { release(); }
+
+void ClusterWindow::release() {
+  if (base_ != nullptr) munmap(base_, mapped_);
+  base_ = nullptr;
+  capacity_ = 0;
+  blocks_ = 0;
+}
+
+uint8_t* ClusterWindow::get(uint32_t blocks, size_t bytes) {
+  constexpr size_t part_bytes = size_t{1} << kernel::cluster_window_shift;
+  constexpr size_t alignment = 128;
+  const size_t need = (bytes + alignment - 1) & ~(alignment - 1);
+  if (need > part_bytes / 2) return nullptr;
+  if (base_ == nullptr || blocks > blocks_ || need > capacity_) {
+    const uint32_t parts = blocks > blocks_ ? blocks : blocks_;
+    size_t capacity = need > capacity_ ? (need + page_bytes - 1) & ~(page_bytes - 1) : capacity_;
+    if (capacity == 0) capacity = page_bytes;
+    release();
+    guard_bytes_ = shared_guard_bytes;
+    void* memory;
+    for (;;) {
+      mapped_ = parts * part_bytes + 2 * guard_bytes_;
+      memory = mmap(nullptr, mapped_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+                    0);
+      if (memory != MAP_FAILED || guard_bytes_ <= least_guard_bytes) break;
+      guard_bytes_ = least_guard_bytes;
+    }
+    if (memory == MAP_FAILED) return nullptr;
+    base_ = static_cast<uint8_t*>(memory);
+    for (uint32_t i = 0; i < parts; ++i)
+      if (mprotect(base_ + guard_bytes_ + i * part_bytes, capacity, PROT_READ | PROT_WRITE) != 0) {
+        release();
+        return nullptr;
+      }
+    blocks_ = parts;
     capacity_ = capacity;
   }
   return base_ + guard_bytes_ + capacity_ - need;

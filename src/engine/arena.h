@@ -39,4 +39,26 @@ class Arena {
   size_t capacity_ = 0;      // usable bytes between the guards
 };
 
+/// The shared memory of the blocks of a cluster: one window of equal parts, a block's bytes at the
+/// start of its part. What lies between them faults.
+class ClusterWindow {
+ public:
+  ClusterWindow() = default;
+  ~ClusterWindow();
+  ClusterWindow(const ClusterWindow&) = delete;
+  ClusterWindow& operator=(const ClusterWindow&) = delete;
+
+  /// Memory for `blocks` blocks of `bytes` bytes, each ending at inaccessible pages; nullptr when
+  /// the system has no more. Earlier contents may be lost.
+  uint8_t* get(uint32_t blocks, size_t bytes);
+
+ private:
+  void release();
+  uint8_t* base_ = nullptr;  // start of the mapping, guards included
+  size_t mapped_ = 0;
+  size_t guard_bytes_ = 0;
+  uint32_t blocks_ = 0;
+  size_t capacity_ = 0;  // usable bytes a block, whole pages
+};
+
 }  // namespace limen::engine

@@ -78,6 +78,8 @@ uint64_t BlockSet::next_wake_ns() const {
 void BlockSet::give_back_memory() {
   free_.clear();
   owned_.clear();
+  free_clusters_.clear();
+  clusters_.clear();
   pool_.give_back(0, true);
 }
 
@@ -107,37 +109,60 @@ bool BlockSet::join(GridRun& grid) {
   }
   // All blocks of a cooperative grid will be needed; each worker takes its share at once.
   const uint64_t share = grid_share(grid, worker_.scheduler().threads());
-  for (uint64_t n = 1; n < share && is_joined(&grid) && has_room(grid, true); ++n)
+  for (uint64_t n = grid.cluster_blocks; n < share && is_joined(&grid) && has_room(grid, true);
+       n += grid.cluster_blocks)
     if (!admit(joined_.back())) break;
   return true;
 }
 
-/// Takes one more block of the grid. The caller has seen that there is room for it.
-bool BlockSet::admit(Joined& joined) {
-  GridRun& grid = *joined.grid;
-  uint64_t linear = 0;
-  if (grid.resident.fetch_add(1) >= grid.resident_limit || grid.claim(1, linear) == 0) {
-    grid.resident.fetch_sub(1);
-    return false;
-  }
-  FiberBlock* block;
+FiberBlock* BlockSet::take_block() {
+  ++resident_;
   if (free_.empty()) {
     owned_.push_back(std::make_unique<FiberBlock>());
-    block = owned_.back().get();
-  } else {
-    block = free_.back();
-    free_.pop_back();
+    return owned_.back().get();
   }
-  ++resident_;
-  ++joined.blocks;
-  if (!start_block(*block, grid, linear)) block_over(*block);
+  FiberBlock* block = free_.back();
+  free_.pop_back();
+  return block;
+}
+
+Cluster* BlockSet::take_cluster(uint32_t blocks) {
+  Cluster* cluster;
+  if (free_clusters_.empty()) {
+    clusters_.push_back(std::make_unique<Cluster>());
+    cluster = clusters_.back().get();
+  } else {
+    cluster = free_clusters_.back();
+    free_clusters_.pop_back();
+  }
+  cluster->blocks.clear();
+  for (uint32_t i = 0; i < blocks; ++i) {
+    cluster->blocks.push_back(take_block());
+    cluster->blocks.back()->cluster = cluster;
+  }
+  return cluster;
+}
+
+/// Takes one more block, or one more cluster, of the grid. The caller has seen that there is room
+/// for it.
+bool BlockSet::admit(Joined& joined) {
+  GridRun& grid = *joined.grid;
+  const uint32_t size = grid.cluster_blocks;
+  uint64_t linear = 0;
+  if (grid.resident.fetch_add(size) + size > grid.resident_limit || grid.claim(size, linear) == 0) {
+    grid.resident.fetch_sub(size);
+    return false;
+  }
+  FiberBlock* first = size == 1 ? take_block() : take_cluster(size)->blocks[0];
+  joined.blocks += size;
+  if (!start(*first, grid, linear)) drop_block(*first);
   return true;
 }
 
-/// Whether one more block of the grid can have its stacks. A `bonus` block, one that a worker with
-/// blocks takes, leaves a quarter of all stacks to workers without any.
+/// Whether one more block or cluster of the grid can have its stacks. A `bonus` block, one that a
+/// worker with blocks takes, leaves a quarter of all stacks to workers without any.
 bool BlockSet::has_room(const GridRun& grid, bool bonus) {
-  const size_t need = grid.fibers_per_block;
+  const size_t need = grid.fibers_per_cluster;
   if (pool_.available() >= need) return true;
   const size_t missing = need - pool_.available();
   if (bonus && StackStore::held() + missing > bonus_stack_limit()) return false;
@@ -153,6 +178,41 @@ bool BlockSet::fit_fibers(FiberBlock& block, uint32_t count) {
   if (!pool_.reserve(count - block.fibers.size())) return false;
   while (block.fibers.size() < count) block.fibers.push_back(pool_.take());
   return true;
+}
+
+/// Starts the block, or all blocks of its cluster. False: the fault that says why has been
+/// recorded, and what was started must be dropped.
+bool BlockSet::start(FiberBlock& first, GridRun& grid, uint64_t linear) {
+  Cluster* cluster = first.cluster;
+  if (cluster == nullptr) return start_block(first, grid, linear);
+  cluster->over = 0;
+  cluster->barrier.start(grid.block_threads * grid.cluster_blocks);
+  bool ok = true;
+  for (uint32_t rank = 0; rank < grid.cluster_blocks; ++rank) {
+    FiberBlock& block = *cluster->blocks[rank];
+    block.worker = &worker_;
+    block.grid = &grid;
+    block.live = block.waiting = 0;
+    ok = ok && start_block(block, grid, linear + rank);
+  }
+  return ok;
+}
+
+/// Gives the block its memory and fibers. Returns what is lacking, or nullptr.
+const char* BlockSet::prepare_block(FiberBlock& block, const GridRun& grid, uint32_t rank,
+                                    uint32_t count, size_t local_bytes) {
+  const uint32_t bytes = grid.launch.shared_bytes;
+  block.context.shared = block.cluster != nullptr
+                             ? block.cluster->shared.get(grid.cluster_blocks, bytes)
+                             : block.shared.get(bytes, 128);
+  block.context.shared_offset = rank << kernel::cluster_window_shift;
+  block.context.local = block.local.get(local_bytes, 64);
+  if (grid.cooperative && grid.total > most_resident_blocks(grid.spec->code->meta, block.threads))
+    return "room for all blocks of a cooperative grid";
+  if (block.threads > 1024 || count == 0) return "blocks of 1 to 1024 threads";
+  if (block.context.shared == nullptr || block.context.local == nullptr)
+    return "memory for a block";
+  return fit_fibers(block, count) ? nullptr : "fiber stacks";
 }
 
 bool BlockSet::start_block(FiberBlock& block, GridRun& grid, uint64_t linear) {
@@ -175,17 +235,8 @@ bool BlockSet::start_block(FiberBlock& block, GridRun& grid, uint64_t linear) {
   block.started_ns = now_ns();
   const uint32_t count = (block.threads + block.width - 1) / block.width;
   const size_t local_bytes = size_t{meta.local_frame_bytes} * count * block.width;
-  block.context.shared = block.shared.get(grid.launch.shared_bytes, 128);
-  block.context.local = block.local.get(local_bytes, 64);
-  const char* lack = nullptr;
-  if (grid.cooperative && grid.total > most_resident_blocks(meta, block.threads))
-    lack = "room for all blocks of a cooperative grid";
-  else if (block.threads > 1024 || count == 0)
-    lack = "blocks of 1 to 1024 threads";
-  else if (block.context.shared == nullptr || block.context.local == nullptr)
-    lack = "memory for a block";
-  else if (!fit_fibers(block, count))
-    lack = "fiber stacks";
+  const auto rank = static_cast<uint32_t>(linear % grid.cluster_blocks);
+  const char* lack = prepare_block(block, grid, rank, count, local_bytes);
   if (lack != nullptr) {
     worker_.pending = {
         true,
@@ -199,6 +250,7 @@ bool BlockSet::start_block(FiberBlock& block, GridRun& grid, uint64_t linear) {
     return false;
   }
   block.barriers.start(block.threads);
+  if (block.cluster == nullptr) block.cluster_barrier.start(block.threads);
   if (block.lanes) {
     block.warps.resize((block.threads + 31) / 32);
     for (uint32_t warp = 0; warp < block.warps.size(); ++warp) {
@@ -215,41 +267,62 @@ bool BlockSet::start_block(FiberBlock& block, GridRun& grid, uint64_t linear) {
     fiber->context.fiber = fiber;
     fiber->wait = Fiber::Wait::none;
     fiber->snapshot = nullptr;
+    fiber->cluster_arrived = false;
     push(fiber);
   }
   return true;
 }
 
 /// The block has ended, was dropped or never began: goes on with the grid's next block if there is
-/// one, then counts this one as finished (which may complete the grid and call the driver).
+/// one, then counts this one as finished (which may complete the grid and call the driver). In a
+/// cluster the last of its blocks does so for all.
 void BlockSet::block_over(FiberBlock& block) {
   GridRun& grid = *block.grid;
+  const uint32_t size = grid.cluster_blocks;
+  if (block.cluster != nullptr && ++block.cluster->over < size) return;
   const uint64_t now = now_ns();
   fruitless_ = 0;
   auto joined = std::find_if(joined_.begin(), joined_.end(),
                              [&](const Joined& one) { return one.grid == &grid; });
   joined->progress_ns = now;
-  uint64_t over = 1;
+  uint64_t over = size;
   uint64_t linear = 0;
   if (grid.cancelled()) {
     over += grid.claim(grid.total, linear);
   } else {
-    worker_.note_cost(grid, (now - block.started_ns) / std::max(1u, resident_), 1);
-    while (!worker_.scheduler().has_more_urgent(grid.priority) && grid.claim(1, linear) == 1) {
-      if (start_block(block, grid, linear)) {
+    worker_.note_cost(grid, (now - block.started_ns) * size / std::max(1u, resident_), size);
+    while (!worker_.scheduler().has_more_urgent(grid.priority) &&
+           grid.claim(size, linear) == size) {
+      FiberBlock& first = block.cluster != nullptr ? *block.cluster->blocks[0] : block;
+      if (start(first, grid, linear)) {
         worker_.finish_blocks(grid, over);
         return;
       }
-      ++over;  // the fault has cancelled the grid
+      forget_block(block);
+      over += size;  // the fault has cancelled the grid
       over += grid.claim(grid.total, linear);
     }
   }
-  release_block(block);
-  grid.resident.fetch_sub(1);
-  const bool last_here = --joined->blocks == 0;
+  release_cluster(block);
+  grid.resident.fetch_sub(size);
+  const bool last_here = (joined->blocks -= size) == 0;
   if (last_here) joined_.erase(joined);
   worker_.finish_blocks(grid, over);
   if (last_here) worker_.scheduler().leave(grid);
+}
+
+/// Frees the block, or all blocks of its cluster.
+void BlockSet::release_cluster(FiberBlock& block) {
+  Cluster* cluster = block.cluster;
+  if (cluster == nullptr) {
+    release_block(block);
+    return;
+  }
+  for (FiberBlock* one : cluster->blocks) {
+    one->cluster = nullptr;
+    release_block(*one);
+  }
+  free_clusters_.push_back(cluster);
 }
 
 void BlockSet::release_block(FiberBlock& block) {
@@ -266,20 +339,35 @@ void BlockSet::release_block(FiberBlock& block) {
   if (pool_.available() > most_kept_fibers) pool_.give_back(most_kept_fibers, false);
 }
 
-/// Ends a block whose grid was cancelled: its fibers are forgotten wherever they stand.
-void BlockSet::drop_block(FiberBlock& block) {
+/// Forgets the fibers of the block, or of all blocks of its cluster, wherever they stand: others of
+/// a cluster may wait for a block that is no more.
+void BlockSet::forget_block(FiberBlock& block) {
+  const auto hit = [&](const Fiber* fiber) {
+    return fiber->block == &block ||
+           (block.cluster != nullptr && fiber->block->cluster == block.cluster);
+  };
   Fiber* all = head_;
   head_ = tail_ = nullptr;
   queued_ = 0;
   while (all != nullptr) {
     Fiber* fiber = all;
     all = all->next;
-    if (fiber->block != &block) push(fiber);
+    if (!hit(fiber)) push(fiber);
   }
-  std::erase_if(sleepers_, [&](const Fiber* fiber) { return fiber->block == &block; });
+  std::erase_if(sleepers_, hit);
   std::make_heap(sleepers_.begin(), sleepers_.end(), wakes_later);
-  for (Fiber* fiber : block.fibers) pool_.reset(fiber);
-  block.live = block.waiting = 0;
+  const auto forget = [&](FiberBlock& one) {
+    for (Fiber* fiber : one.fibers) pool_.reset(fiber);
+    one.live = one.waiting = 0;
+  };
+  if (block.cluster == nullptr) return forget(block);
+  for (FiberBlock* one : block.cluster->blocks) forget(*one);
+  block.cluster->over = static_cast<uint32_t>(block.cluster->blocks.size()) - 1;
+}
+
+/// Ends a block whose grid was cancelled.
+void BlockSet::drop_block(FiberBlock& block) {
+  forget_block(block);
   block_over(block);
 }
 
@@ -397,8 +485,14 @@ void BlockSet::handle_end(Fiber& fiber) {
   FiberBlock& block = *fiber.block;
   --block.live;
   const uint32_t first = block.first_thread(fiber);
+  ClusterBarrier& cluster = block.barrier_of_cluster();
+  if (cluster.exit_threads(fiber, block.threads_of(fiber))) release_cluster_barrier(cluster);
   if (block.live == 0) {
+    FiberBlock* peer = block.cluster != nullptr ? block.cluster->blocks[0] : nullptr;
+    const bool peers_left =
+        peer != nullptr && block.cluster->over + 1 < block.cluster->blocks.size();
     block_over(block);
+    if (peers_left) check_deadlock(*peer);
     return;
   }
   for (uint32_t done = block.barriers.exit_threads(first, block.width); done != 0; done &= done - 1)
@@ -442,10 +536,30 @@ void BlockSet::release_meeting(FiberBlock& block, uint32_t warp, const Rendezvou
   }
 }
 
+void BlockSet::release_cluster_barrier(ClusterBarrier& barrier) {
+  for (Fiber* waiter = barrier.take_waiters(); waiter != nullptr;) {
+    Fiber* next = waiter->next;
+    waiter->wait = Fiber::Wait::none;
+    --waiter->block->waiting;
+    push(waiter);
+    waiter = next;
+  }
+}
+
 void BlockSet::check_deadlock(FiberBlock& block) {
-  if (block.live == 0 || block.waiting != block.live) return;
-  worker_.pending = {true, kernel::Fault::deadlock, UINT32_MAX, 0, 0, describe_waits(block)};
-  block.grid->record_fault(worker_.take_fault(block, block.context, nullptr));
+  FiberBlock* stuck = &block;
+  if (block.cluster == nullptr) {
+    if (block.live == 0 || block.waiting != block.live) return;
+  } else {
+    // Only all of a cluster's fibers together are sure to wait for ever.
+    for (FiberBlock* one : block.cluster->blocks) {
+      if (one->waiting != one->live) return;
+      if (one->live != 0) stuck = one;
+    }
+    if (stuck->live == 0) return;
+  }
+  worker_.pending = {true, kernel::Fault::deadlock, UINT32_MAX, 0, 0, describe_waits(*stuck)};
+  block.grid->record_fault(worker_.take_fault(*stuck, stuck->context, nullptr));
   drop_block(block);
 }
 
@@ -491,6 +605,24 @@ const kernel::Exchange* BlockSet::exchange(Fiber& self, uint32_t member, uint32_
   return &self.snapshot->exchange;
 }
 
+bool BlockSet::cluster_barrier(Fiber& self, bool wait) {
+  FiberBlock& block = *self.block;
+  ClusterBarrier& barrier = block.barrier_of_cluster();
+  if (self.cluster_arrived != wait) return false;
+  if (!wait) {
+    if (barrier.arrive(self, block.threads_of(self))) release_cluster_barrier(barrier);
+    return true;
+  }
+  self.cluster_arrived = false;
+  if (barrier.is_complete_for(self)) return true;
+  barrier.add_waiter(self);
+  self.wait = Fiber::Wait::cluster;
+  self.wait_id = self.wait_count = 0;
+  ++block.waiting;
+  FiberPool::suspend(&self, FiberEvent::waiting);
+  return true;
+}
+
 void BlockSet::sleep(Fiber& self, uint64_t nanoseconds) {
   constexpr uint64_t shortest_ns = 2000;  // below, a trip through the heap costs more
   if (nanoseconds < shortest_ns) {
@@ -530,6 +662,10 @@ std::string describe_waits(FiberBlock& block) {
       const uint32_t all = barrier.expected == 0 ? block.threads : barrier.expected;
       const uint32_t here = barrier.expected == 0 ? barrier.covered : barrier.arrived;
       text += fmt::format(" at barrier {} ({} of {} threads)", first.wait_id, here, all);
+    } else if (first.wait == Fiber::Wait::cluster) {
+      const ClusterBarrier& barrier = block.barrier_of_cluster();
+      text += fmt::format(" at the cluster's barrier ({} of {} threads)", barrier.here(),
+                          barrier.threads());
     } else {
       text += fmt::format(" in a warp-wide operation (kind {}, member mask {:#010x})",
                           first.wait_id, first.wait_count);

@@ -3,7 +3,8 @@
 // to the grid's residency limit, so a hand-written grid barrier progresses. Invariant: a fiber is
 // in exactly one place: the run queue, a barrier's waiters, a pending meeting, the sleepers,
 // running, or ended. live - waiting fibers of a block can still run; when that is 0 while live > 0
-// the block is deadlocked, and is reported at once. Thread rule: owned by one worker.
+// the block is deadlocked, and is reported at once; the blocks of a cluster are counted together.
+// Thread rule: owned by one worker.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -12,6 +13,7 @@
 
 #include "engine/arena.h"
 #include "engine/barrier.h"
+#include "engine/cluster.h"
 #include "engine/exchange.h"
 #include "engine/fiber.h"
 #include "engine/grid.h"
@@ -38,12 +40,22 @@ struct FiberBlock : BlockRecord {
   uint32_t waiting = 0;  ///< fibers at barriers and meetings
   uint64_t started_ns = 0;
   std::vector<Fiber*> fibers;
+  Cluster* cluster = nullptr;      ///< in a grid of clusters
+  ClusterBarrier cluster_barrier;  ///< of a block that is no part of one
   BarrierSet barriers;
   std::vector<WarpExchange> warps;  ///< lane strategy
   Arena shared{shared_guard_bytes}, local;
 
   uint32_t first_thread(const Fiber& fiber) const {
     return lanes ? fiber.context.warp * 32 + fiber.context.lane : fiber.context.warp * width;
+  }
+  /// Threads of the block that `fiber` carries.
+  uint32_t threads_of(const Fiber& fiber) const {
+    const uint32_t rest = threads - first_thread(fiber);
+    return rest < width ? rest : width;
+  }
+  ClusterBarrier& barrier_of_cluster() {
+    return cluster != nullptr ? cluster->barrier : cluster_barrier;
   }
 };
 
@@ -75,6 +87,8 @@ class BlockSet {
   uint32_t barrier(Fiber& self, uint32_t id, uint32_t threads, uint32_t mode, uint32_t predicates);
   const kernel::Exchange* exchange(Fiber& self, uint32_t member, uint32_t tag, uint64_t value);
   void sleep(Fiber& self, uint64_t nanoseconds);
+  /// barrier.cluster. False: the fiber's threads have arrived already, or wait without arriving.
+  bool cluster_barrier(Fiber& self, bool wait);
 
  private:
   struct Joined {
@@ -85,14 +99,22 @@ class BlockSet {
   };
   static void run_fiber(Fiber* fiber);
   bool admit(Joined& joined);
+  FiberBlock* take_block();
+  Cluster* take_cluster(uint32_t blocks);
+  bool start(FiberBlock& first, GridRun& grid, uint64_t linear);
   bool start_block(FiberBlock& block, GridRun& grid, uint64_t linear);
+  const char* prepare_block(FiberBlock& block, const GridRun& grid, uint32_t rank, uint32_t count,
+                            size_t local_bytes);
   bool has_room(const GridRun& grid, bool bonus);
   bool fit_fibers(FiberBlock& block, uint32_t count);
   void handle(Fiber& fiber);
   void handle_end(Fiber& fiber);
   void release_barrier(FiberBlock& block, uint32_t id);
   void release_meeting(FiberBlock& block, uint32_t warp, const Rendezvous& meeting, Fiber* except);
+  void release_cluster_barrier(ClusterBarrier& barrier);
   void check_deadlock(FiberBlock& block);
+  void release_cluster(FiberBlock& block);
+  void forget_block(FiberBlock& block);
   void drop_block(FiberBlock& block);
   void block_over(FiberBlock& block);
   void release_block(FiberBlock& block);
@@ -104,6 +126,8 @@ class BlockSet {
   FiberPool pool_;
   std::vector<std::unique_ptr<FiberBlock>> owned_;
   std::vector<FiberBlock*> free_;
+  std::vector<std::unique_ptr<Cluster>> clusters_;
+  std::vector<Cluster*> free_clusters_;
   std::vector<Joined> joined_;
   std::vector<Fiber*> sleepers_;  ///< heap, earliest first
   std::vector<Rendezvous> met_;

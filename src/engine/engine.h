@@ -48,6 +48,9 @@ struct GridSpec {
   uint32_t dynamic_shared_bytes = 0;
   uint64_t grid_id = 0;
   uint32_t sm_count = 8;
+  uint32_t cluster[3] = {1, 1, 1};  ///< blocks resident together that share shared memory; more
+                                    ///< than one needs a fiber strategy
+  bool explicit_cluster = false;    ///< %is_explicit_cluster
   bool cooperative = false;  ///< all blocks resident at once (fiber strategies); more than
                              ///< most_resident_blocks ends in Fault::out_of_resources
   int priority = 0;          ///< lower is more urgent, as CUDA's
@@ -84,6 +87,9 @@ class Pool {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+/// Most blocks of a cluster.
+inline constexpr uint32_t most_cluster_blocks = 16;
 
 /// Blocks of a kernel that the engine can keep resident at once, over all workers: the bound for a
 /// cooperative launch beside the device's own. No bound (UINT64_MAX) under the region strategy.

@@ -26,9 +26,11 @@ struct Fiber {
   FiberEvent event = FiberEvent::ended;  ///< why it last came back
   uint32_t result = 0;                   ///< a barrier's reduction
   // What it waits for, for the deadlock report.
-  enum class Wait : uint8_t { none, barrier, exchange } wait = Wait::none;
+  enum class Wait : uint8_t { none, barrier, exchange, cluster } wait = Wait::none;
   uint32_t wait_id = 0;          ///< barrier number, or the exchange's tag
   uint32_t wait_count = 0;       ///< barrier's thread count, or the exchange's member mask
+  bool cluster_arrived = false;  ///< at the cluster barrier's phase below, without a wait so far
+  uint32_t cluster_phase = 0;
   Snapshot* snapshot = nullptr;  ///< result of its latest exchange
   uint64_t wake_ns = 0;
   Landing landing;

@@ -77,12 +77,21 @@ void GridRun::start(std::unique_ptr<GridSpec> new_spec) {
   priority = spec->priority;
   fibers = meta.strategy != kernel::Strategy::region;
   cooperative = spec->cooperative;
-  fibers_per_block = 0;
+  std::copy(std::begin(spec->cluster), std::end(spec->cluster), launch.cluster);
+  launch.explicit_cluster = spec->explicit_cluster;
+  launch.workspace = 0;
+  if (spec->cooperative) {
+    std::fill(std::begin(workspace), std::end(workspace), uint8_t{0});
+    launch.workspace = reinterpret_cast<uint64_t>(&workspace);
+  }
+  cluster_blocks = spec->cluster[0] * spec->cluster[1] * spec->cluster[2];
+  fibers_per_cluster = 0;
   if (fibers) {
-    fibers_per_block = fibers_of_block(meta, block_threads);
+    fibers_per_cluster = fibers_of_block(meta, block_threads) * cluster_blocks;
     const uint32_t per_sm = std::clamp(2048u / std::max(1u, block_threads), 1u, 32u);
     const uint64_t limit = uint64_t{std::max(1u, spec->sm_count)} * per_sm;
-    const uint64_t blocks = spec->cooperative ? total : std::min(total, limit);
+    const uint64_t whole = std::max<uint64_t>(limit / cluster_blocks, 1) * cluster_blocks;
+    const uint64_t blocks = spec->cooperative ? total : std::min(total, whole);
     resident_limit = static_cast<uint32_t>(std::min<uint64_t>(blocks, UINT32_MAX));
   }
   next.store(0, std::memory_order_relaxed);
@@ -115,6 +124,17 @@ void GridRun::flush_text() {
 }
 
 void block_coordinates(const kernel::LaunchContext& launch, uint64_t linear, uint32_t out[3]) {
+  const uint32_t* cluster = launch.cluster;
+  const uint32_t size = cluster[0] * cluster[1] * cluster[2];
+  if (size > 1) {
+    const auto rank = static_cast<uint32_t>(linear % size);
+    const uint32_t wide = launch.grid[0] / cluster[0], high = launch.grid[1] / cluster[1];
+    const uint64_t at = linear / size;
+    out[0] = static_cast<uint32_t>(at % wide) * cluster[0] + rank % cluster[0];
+    out[1] = static_cast<uint32_t>(at / wide % high) * cluster[1] + rank / cluster[0] % cluster[1];
+    out[2] = static_cast<uint32_t>(at / wide / high) * cluster[2] + rank / cluster[0] / cluster[1];
+    return;
+  }
   out[0] = static_cast<uint32_t>(linear % launch.grid[0]);
   const uint64_t rest = linear / launch.grid[0];
   out[1] = static_cast<uint32_t>(rest % launch.grid[1]);

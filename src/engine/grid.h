@@ -25,7 +25,8 @@ struct GridRun {
   int priority = 0;
   bool fibers = false;          ///< fiber or lane strategy
   uint32_t resident_limit = 0;  ///< blocks that may be resident over all workers
-  uint32_t fibers_per_block = 0;
+  uint32_t cluster_blocks = 1;  ///< blocks are claimed, started and finished by so many
+  uint32_t fibers_per_cluster = 0;
   bool cooperative = false;
   uint32_t cost_key = 0;
 
@@ -46,6 +47,8 @@ struct GridRun {
 
   AdaptiveMutex fault_lock;
   FaultInfo fault;
+
+  alignas(64) uint8_t workspace[64] = {};  ///< LaunchContext::workspace
 
   /// Prepares the record for `new_spec`; the scheduler's fields are left alone.
   void start(std::unique_ptr<GridSpec> new_spec);
@@ -74,7 +77,8 @@ struct GridRun {
 /// Stacks that blocks beyond a worker's first may fill: three quarters of StackStore::limit().
 size_t bonus_stack_limit();
 
-/// Coordinates of block `linear` in `launch`.
+/// Coordinates of block `linear` in `launch`. In a grid of clusters, blocks are counted by cluster,
+/// then by rank.
 void block_coordinates(const kernel::LaunchContext& launch, uint64_t linear, uint32_t out[3]);
 
 /// Coordinates of thread `linear` in its block.

@@ -65,6 +65,9 @@ float compute_f32(RoundedOp op, uint32_t mode, float a, float b, float c) {
     case RoundedOp::add:
       LIMEN_ROUNDED_2("addss", a, b);
       return a;
+    case RoundedOp::sub:
+      LIMEN_ROUNDED_2("subss", a, b);
+      return a;
     case RoundedOp::mul:
       LIMEN_ROUNDED_2("mulss", a, b);
       return a;
@@ -112,6 +115,9 @@ double compute_f64(RoundedOp op, uint32_t mode, double a, double b, double c) {
   switch (op) {
     case RoundedOp::add:
       LIMEN_ROUNDED_2("addsd", a, b);
+      return a;
+    case RoundedOp::sub:
+      LIMEN_ROUNDED_2("subsd", a, b);
       return a;
     case RoundedOp::mul:
       LIMEN_ROUNDED_2("mulsd", a, b);

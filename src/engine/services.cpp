@@ -172,6 +172,18 @@ uint32_t service_barrier(BlockContext* context, WarpContext* warp, uint32_t id, 
   return record_of(context).worker->blocks().barrier(fiber, id, threads, mode, predicates);
 }
 
+void service_cluster_barrier(BlockContext* context, WarpContext* warp, uint32_t mode,
+                             uint32_t line) {
+  Fiber& fiber = fiber_of(context, warp, "barrier.cluster");
+  if (record_of(context).worker->blocks().cluster_barrier(fiber, mode == 1)) return;
+  PendingFault pending;
+  pending.kind = Fault::illegal_instruction;
+  pending.line = line;
+  pending.detail = mode == 1 ? "barrier.cluster.wait of threads that have not arrived"
+                             : "barrier.cluster.arrive of threads that have arrived and not waited";
+  stop(context, std::move(pending));
+}
+
 const kernel::Exchange* service_exchange(BlockContext* context, WarpContext* warp, uint32_t member,
                                          uint32_t tag, uint64_t value) {
   require_stack(context);
@@ -244,6 +256,6 @@ const kernel::Runtime runtime_table = {service_fault,       service_vprintf,
                                        service_nanosleep,   service_globaltimer,
                                        rounded_f32,         rounded_f64,
                                        service_assert_note, service_texture,
-                                       {}};
+                                       {},                  service_cluster_barrier};
 
 }  // namespace limen::engine

@@ -55,6 +55,8 @@ TEST(Bound, sine_has_its_bound_by_the_size_of_the_angle) {
   EXPECT_TRUE(sine(7.0f, 0x1p-15f).within);
   EXPECT_FALSE(sine(7.0f, 0x1p-14f).within);
   EXPECT_FALSE(sine(1000.0f, 0x1p-15f).counted);
+  EXPECT_FALSE(sine(1000.0f, 0x1p-15f).within);  // beyond: as close to the device as inside
+  EXPECT_TRUE(sine(1000.0f, 0x1p-21f).within);
 }
 
 TEST(Bound, each_half_of_a_packed_result_is_compared) {

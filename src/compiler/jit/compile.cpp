@@ -149,6 +149,7 @@ struct Choice {
   Strategy strategy;
   uint32_t width;
   std::string why;
+  bool if_waits_allow = false;  ///< only where waits_as_warp says so
 };
 
 uint32_t region_width(const ptx::Module&, const simt::Target& target, const Specialization& spec,
@@ -163,14 +164,20 @@ uint32_t region_width(const ptx::Module&, const simt::Target& target, const Spec
 std::vector<Choice> choices(const Program& p, const Specialization& spec, bool& ftz_by_mxcsr) {
   simt::Traits all = simt::traits_of(p.module.functions[p.kernel]);
   bool calls_barrier = false;
+  const bool kernel_spins = all.spins;
+  bool callee_spins = false;
   for (Index f : p.functions) {
     simt::Traits t = simt::traits_of(p.module.functions[f]);
     all.warp_ops |= t.warp_ops;
     calls_barrier |= t.barriers;
     all.exits |= t.exits;
+    all.odd_barriers |= t.odd_barriers;
+    if (t.odd_barriers) all.reason = t.reason;
+    all.allocates |= t.allocates;
     all.float64 |= t.float64;
     all.all_ftz &= t.all_ftz;
     all.any_ftz |= t.any_ftz;
+    callee_spins |= t.spins;
     if (t.spins)
       all.spins = true, all.reason = t.reason, all.uniform_spins_only &= t.uniform_spins_only;
   }
@@ -191,10 +198,17 @@ std::vector<Choice> choices(const Program& p, const Specialization& spec, bool& 
     return list;
   }
   const bool fiber_asked = spec.strategy == static_cast<int>(Strategy::fiber);
+  const bool together = spec.residency != Residency::free;
   if (all.exits) {
     add(lane, "exit inside a device function");
   } else if (all.spins) {
-    if (all.uniform_spins_only) add(fiber, all.reason);
+    if (all.uniform_spins_only) {
+      add(fiber, all.reason);
+    } else if (kernel_spins && !callee_spins) {
+      Choice proven = fiber;
+      proven.if_waits_allow = true;
+      add(proven, all.reason);
+    }
     add(lane, all.reason);
   } else if (fiber_asked) {
     add(fiber, "asked for");
@@ -202,6 +216,11 @@ std::vector<Choice> choices(const Program& p, const Specialization& spec, bool& 
   } else {
     if (all.odd_barriers)
       add(fiber, all.reason);
+    else if (together)
+      add(fiber, spec.residency == Residency::cluster ? "launched in clusters"
+                                                      : "launched cooperatively");
+    else if (all.allocates)
+      add(fiber, "alloca");
     else if (calls_barrier)
       add(fiber, "barrier inside a called function");
     else
@@ -248,6 +267,7 @@ Attempt attempt(const Program& p, const Specialization& spec, const Choice& choi
   unit.launch.width = choice.width;
   unit.launch.scalar = choice.strategy == Strategy::lane;
   unit.launch.small_grid = spec.small_grid;
+  unit.launch.cluster = spec.residency == Residency::cluster;
   for (int i = 0; i < 3; ++i) unit.launch.block[i] = spec.block[i];
   auto plan_for = [&](Index f) {
     simt::LaunchShape launch = unit.launch;
@@ -256,6 +276,7 @@ Attempt attempt(const Program& p, const Specialization& spec, const Choice& choi
   };
   auto plan = plan_for(p.kernel);
   if (!plan) return result;
+  if (choice.if_waits_allow && !simt::waits_as_warp(*plan, result.why)) return result;
   simt::Lowering lowering(unit, *plan, p.kernel, shared.variables, shared.frames[p.kernel]);
   lowering.make_kernel();
   std::vector<std::unique_ptr<simt::Plan>> plans;

@@ -12,12 +12,20 @@
 
 namespace limen::jit {
 
+/// What the blocks of a launch expect of each other.
+enum class Residency : uint8_t {
+  free,         ///< nothing: they may run one after the other
+  cooperative,  ///< all are resident at once: fiber strategies only
+  cluster,      ///< those of a cluster are, and `.shared` addresses are the cluster window's
+};
+
 /// What a kernel version is specialised on. Everything here is part of the cache key.
 struct Specialization {
   uint32_t block[3] = {0, 0, 0};  ///< block dimensions; all 0: any
   bool small_grid = false;  ///< gridDim.i * blockDim.i < 2^30 for each i: index ranges provable
   int strategy = -1;        ///< -1: the compiler chooses; else a kernel::Strategy
   uint32_t width = 0;       ///< 0: the compiler chooses
+  Residency residency = Residency::free;
   uint32_t opt_level = 1;
 };
 

@@ -58,6 +58,7 @@ class BodyParser : public Reader {
   bool second_of_pair(Operand& o);
   bool name_operand(Operand& o, std::string_view name, uint32_t line, uint32_t column);
   bool component(Operand& o, unsigned count, std::string_view name);
+  bool selector(Operand& o, std::string_view word);
   bool offset(Operand& o);
   bool immediate(Operand& o);
   bool call(Instruction& i);

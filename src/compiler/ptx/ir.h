@@ -27,6 +27,16 @@ struct TokSet {
   void add(Tok t) { bits[size_t(t) / 64] |= uint64_t{1} << (size_t(t) % 64); }
 };
 
+/// Selector of a video operand: `.b2`, `.h10`, `.b7654`. Which parts a source takes, or, on the
+/// destination, which part (scalar) or parts (SIMD) are written.
+struct Selector {
+  uint8_t count = 0;               ///< digits; 0: the operand has none
+  bool halves = false;             ///< .h, else .b
+  uint16_t digits = 0;             ///< as written, a digit in 4 bits: 0x7654
+  unsigned part(size_t i) const { return digits >> (4 * i) & 15u; }  ///< 0: the last digit
+  explicit operator bool() const { return count != 0; }
+};
+
 struct Operand {
   enum class Kind : uint8_t {
     none,
@@ -43,7 +53,7 @@ struct Operand {
   enum class SymbolKind : uint8_t { none, variable, local_variable, param, function, label };
 
   Kind kind = Kind::none;
-  bool negated = false;       ///< !p, or -imm already folded (never set for immediates)
+  bool negated = false;       ///< !p, or -r of vmad; a minus of an immediate is folded into it
   bool imm_is_float = false;  ///< 0f/0d or decimal float literal; bits are f64 when imm_is_f64
   bool imm_is_f64 = false;
   uint8_t component = 0;
@@ -52,6 +62,7 @@ struct Operand {
   /// then its return parameters: index params.size() + i is returns[i].
   SymbolKind symbol_kind = SymbolKind::none;
   Index index = no_index;  ///< register, label, or symbol index; address: base register if symbol_kind none
+  Selector selector;       ///< of a register in a video instruction
   int64_t bits = 0;        ///< immediate, or byte offset of symbol/address
   /// vector and pair: the parts. address: what follows the base, as in [texture, {x, y}].
   std::vector<Operand> elems;
@@ -143,6 +154,9 @@ struct Function {
   std::array<uint32_t, 3> max_ntid{};  ///< 0: not given
   std::array<uint32_t, 3> req_ntid{};
   std::array<uint32_t, 3> req_cluster{};
+  bool explicit_cluster = false;       ///< .explicitcluster: a launch must have cluster dimensions
+  bool blocks_are_clusters = false;    ///< .blocksareclusters
+  uint32_t max_cluster_rank = 0;       ///< .maxclusterrank; 0: not given
   uint32_t min_ctapersm = 0;
   uint32_t max_nreg = 0;
   uint32_t line = 0;

@@ -129,6 +129,10 @@ bool BodyParser::operand(Instruction& i, Operand& o, int depth) {
     cur_.advance();
     negated = is_char(cur_.peek(), char_name_start);
     if (!negated) cur_.move_to(start, line);
+  } else if (c == '-' && depth == 0) {
+    cur_.advance();
+    negated = is_char(cur_.peek(), char_name_start);
+    if (!negated) cur_.move_to(start, line);
   }
   if (!negated && !is_char(c, char_name_start)) return immediate(o);
   cur_.skip();
@@ -145,7 +149,9 @@ bool BodyParser::operand(Instruction& i, Operand& o, int depth) {
     return false;
   }
   o.negated = negated;
-  if (negated && o.kind != Operand::Kind::reg) return fail("only a predicate can be negated");
+  if (negated && (o.kind != Operand::Kind::reg ||
+                  (c == '!') != (f_.registers[o.index].type == Type::pred)))
+    return fail(c == '!' ? "only a predicate can be negated" : "only a number can be negated");
   return depth != 0 || second_of_pair(o);
 }
 
@@ -215,7 +221,7 @@ const Symbol* BodyParser::resolve(std::string_view name) {
 }
 
 bool BodyParser::component(Operand& o, unsigned count, std::string_view name) {
-  if (cur_.raw() != '.') {
+  if (cur_.raw() != '.' && (count > 1 || cur_.peek() != '.')) {
     if (count > 1 && o.kind == Operand::Kind::sreg)
       return fail(fmt::format("special register '{}' needs a component such as .x", name));
     return true;
@@ -229,9 +235,25 @@ bool BodyParser::component(Operand& o, unsigned count, std::string_view name) {
         o.component = static_cast<uint8_t>(i);
         return true;
       }
-  if (word.size() > 1 && (word[0] == 'b' || word[0] == 'h') && is_char(word[1], char_digit))
-    return fail(fmt::format("selector '.{}' of video instructions is not supported", word));
+  if (count == 1 && o.kind == Operand::Kind::reg && word.size() > 1 &&
+      (word[0] == 'b' || word[0] == 'h') && is_char(word[1], char_digit))
+    return selector(o, word);
   return fail(fmt::format("'{}' has no component '.{}'", name, word));
+}
+
+/// `.b7654`, `.h10` after a register of a video instruction.
+bool BodyParser::selector(Operand& o, std::string_view word) {
+  const bool halves = word[0] == 'h';
+  const std::string_view digits = word.substr(1);
+  bool good = digits.size() <= (halves ? 2 : 4);
+  for (const char c : digits) good &= c >= '0' && c <= (halves ? '3' : '7');
+  if (!good) return fail(fmt::format("unknown selector '.{}'", word));
+  o.selector.halves = halves;
+  o.selector.count = static_cast<uint8_t>(digits.size());
+  for (const char c : digits)
+    o.selector.digits = static_cast<uint16_t>(o.selector.digits << 4 | (c - '0'));
+  cur_.dotted();
+  return true;
 }
 
 bool BodyParser::name_operand(Operand& o, std::string_view name, uint32_t line, uint32_t column) {
@@ -320,6 +342,7 @@ bool BodyParser::address(Instruction& i, Operand& o) {
     const std::string_view name = cur_.name();
     Operand base;
     if (!name_operand(base, name, line, 0)) return false;
+    if (base.selector) return fail(fmt::format("the address '{}' has a selector", name));
     if (base.kind == Operand::Kind::reg) {
       if (!offset(base)) return false;
     } else if (base.kind != Operand::Kind::symbol) {

@@ -349,9 +349,11 @@ bool ModuleParser::function_directive(Function& f, bool& found) {
   if (take("minnctapersm")) return number(f.min_ctapersm);
   if (take("maxnctapersm")) return three(ignored);
   if (take("maxnreg")) return number(f.max_nreg);
-  if (take("maxclusterrank") || take("abi_preserve") || take("abi_preserve_control"))
+  if (take("maxclusterrank")) return number(f.max_cluster_rank);
+  if (take("abi_preserve") || take("abi_preserve_control"))
     return integer(n, UINT32_MAX);
-  if (take("explicitcluster") || take("blocksareclusters")) return true;
+  if (take("explicitcluster")) return f.explicit_cluster = true;
+  if (take("blocksareclusters")) return f.blocks_are_clusters = true;
   if (take("noreturn")) {
     if (f.is_entry) return fail("an entry cannot be .noreturn");
     f.noreturn = true;

@@ -88,7 +88,10 @@ class Printer {
 
   std::string reg(const Operand& o) const {
     const Register& r = f_.registers[o.index];
-    return r.vector > 1 ? fmt::format("{}.{}", r.name, components[o.component]) : r.name;
+    if (r.vector > 1) return fmt::format("{}.{}", r.name, components[o.component]);
+    return o.selector ? fmt::format("{}.{}{:0{}x}", r.name, o.selector.halves ? 'h' : 'b',
+                                    o.selector.digits, o.selector.count)
+                      : r.name;
   }
 
   std::string address(const Operand& o) const {
@@ -103,7 +106,9 @@ class Printer {
   std::string operand(const Operand& o) const {
     switch (o.kind) {
       case Operand::Kind::none: return {};
-      case Operand::Kind::reg: return (o.negated ? "!" : "") + reg(o);
+      case Operand::Kind::reg:
+        if (!o.negated) return reg(o);
+        return (f_.registers[o.index].type == Type::pred ? "!" : "-") + reg(o);
       case Operand::Kind::sreg:
         return sreg_components(o.sreg) > 1
                    ? fmt::format("{}.{}", name(o.sreg), components[o.component])

@@ -83,6 +83,8 @@ bool used_by_op(Op op, uint16_t token) {
   return false;
 }
 
+bool is_layout(std::string_view word) { return word == "row" || word == "col"; }
+
 }  // namespace
 
 const Form& form(uint16_t index) { return form_table[index]; }
@@ -131,8 +133,16 @@ std::string match_opcode(std::string_view text, Opcode& out) {
   out.type_count = 0;
   out.mods = {};
   for (size_t at = root_end; at < text.size();) {
-    const size_t end = std::min(text.find('.', at + 1), text.size());
-    const std::string_view word = text.substr(at + 1, end - at - 1);
+    size_t end = std::min(text.find('.', at + 1), text.size());
+    std::string_view word = text.substr(at + 1, end - at - 1);
+    if (is_layout(word)) {
+      // Layouts of A and B are one word, row.col or col.row: a set of modifiers has no order.
+      const size_t next = std::min(text.find('.', end + 1), text.size());
+      if (end < text.size() && is_layout(text.substr(end + 1, next - end - 1))) {
+        end = next;
+        word = text.substr(at + 1, end - at - 1);
+      }
+    }
     at = end;
     Type type;
     Tok t;

@@ -44,12 +44,18 @@ struct OperandRule {
     twice = 64,    ///< twice the width of the type (mul.wide)
     vector = 128,  ///< .v2 .v4 .v8 make it a vector
     sink = 256,    ///< may be _
+    minus = 512,   ///< may be -register
+    part = 1024,   ///< video selector .b0 to .b3, .h0, .h1
+    halves = 2048, ///< .h and two of 0 to 3; on a destination the mask of the halves written
+    bytes = 4096,  ///< .b and four of 0 to 7; on a destination the mask of the bytes written
+    only_register = 8192,
   };
   Kind kind;
   uint16_t flags;
   int8_t type_slot;     ///< index into Instruction::types, or -1
   int8_t present_slot;  ///< index of the slot of the form with which the operand comes and goes, or -1
   Type fixed;        ///< the type when type_slot is -1; Type::count_ for none
+  uint8_t count;     ///< a vector of exactly so many elements, an imm below it; 0: see vector
   std::string_view name;
   bool is(Flag flag) const { return flags & flag; }
 };

@@ -3,6 +3,8 @@
 // two differ we accept more, never a different meaning. Reads only; any thread.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "compiler/ptx/parser.h"
 #include "compiler/ptx/table.h"
 #include "compiler/ptx/verify_texture.h"
@@ -27,15 +29,19 @@ class Verifier {
   using Kind = OperandRule::Kind;
 
   std::string check(const Instruction& i) const;
+  std::string check_constraints(const Instruction& i) const;
   std::string check_call(const Instruction& i) const;
   std::string check_availability(const Form& form) const;
   bool is_required(const Instruction& i, const OperandRule& rule) const;
   std::string check_operand(const Instruction& i, const OperandRule& rule, const Operand& o) const;
   std::string check_value(const Instruction& i, const OperandRule& rule, const Operand& o) const;
   std::string check_vector(const Instruction& i, const OperandRule& rule, const Operand& o) const;
+  std::string check_fragment(const Instruction& i, const OperandRule& rule, const Operand& o) const;
   std::string check_pack(const Instruction& i, const OperandRule& rule, const Operand& o) const;
   std::string check_move(const Instruction& i, const OperandRule& rule, const Operand& o) const;
   std::string check_address(const Instruction& i, const Operand& o) const;
+  std::string check_marks(const OperandRule& rule, const Operand& o) const;
+  std::string check_video(const Instruction& i) const;
   std::string check_immediate(const Instruction& i, const OperandRule& rule, Type type,
                               const Operand& o) const;
   bool register_fits(Type type, const OperandRule& rule, Type reg) const;
@@ -43,6 +49,9 @@ class Verifier {
     return rule.type_slot >= 0 ? i.types[static_cast<size_t>(rule.type_slot)] : rule.fixed;
   }
   Type reg_type(const Operand& o) const { return f_.registers[o.index].type; }
+  bool is_minus(const Operand& o) const {
+    return o.kind == Operand::Kind::reg && o.negated && reg_type(o) != Type::pred;
+  }
   std::string_view reg_name(const Operand& o) const { return f_.registers[o.index].name; }
   Space space_of_symbol(const Operand& o) const;
 
@@ -123,19 +132,40 @@ std::string Verifier::check_vector(const Instruction& i, const OperandRule& rule
   return {};
 }
 
+/// {a, b, ...} with a fixed number of registers: a matrix fragment. Only accumulators may hold
+/// constants, only destinations `_`.
+std::string Verifier::check_fragment(const Instruction& i, const OperandRule& rule,
+                                     const Operand& o) const {
+  if (o.kind != Operand::Kind::vector || o.elems.size() != rule.count)
+    return fmt::format("operand '{}' must be a vector of {}", rule.name, rule.count);
+  OperandRule element = rule;
+  if (rule.is(OperandRule::dest)) element.flags |= OperandRule::sink;
+  const Type type = type_of(i, rule);
+  for (const Operand& e : o.elems) {
+    if (e.kind == Operand::Kind::imm && kind_of(type) == TypeKind::packed)
+      return fmt::format("operand '{}' must hold registers", rule.name);
+    if (std::string why = check_value(i, element, e); !why.empty()) return why;
+  }
+  return {};
+}
+
 std::string Verifier::check_value(const Instruction& i, const OperandRule& rule,
                                   const Operand& o) const {
   const Type type = type_of(i, rule);
   switch (o.kind) {
     case Operand::Kind::reg:
-      if (o.negated && !rule.is(OperandRule::negatable) && type != Type::pred)
+      if (o.negated && !rule.is(OperandRule::negatable) && type != Type::pred &&
+          !rule.is(OperandRule::minus))
         return fmt::format("operand '{}' cannot be negated", rule.name);
       if (o.negated && rule.is(OperandRule::dest)) return "a destination cannot be negated";
       if (register_fits(type, rule, reg_type(o))) return {};
       return fmt::format("register '{}' of type .{} cannot be operand '{}' of type .{}{}",
                          reg_name(o), name(reg_type(o)), rule.name, name(type),
                          rule.is(OperandRule::twice) ? " (twice its width)" : "");
-    case Operand::Kind::imm: return check_immediate(i, rule, type, o);
+    case Operand::Kind::imm:
+      if (rule.is(OperandRule::only_register))
+        return fmt::format("operand '{}' must be a register", rule.name);
+      return check_immediate(i, rule, type, o);
     case Operand::Kind::sink:
       if (rule.is(OperandRule::sink)) return {};
       return fmt::format("operand '{}' cannot be discarded with '_'", rule.name);
@@ -225,8 +255,49 @@ std::string Verifier::check_address(const Instruction& i, const Operand& o) cons
   return fmt::format("variable is not in the state space that the instruction names");
 }
 
+bool has_selector(const Operand& o) {
+  return o.selector || std::any_of(o.elems.begin(), o.elems.end(), has_selector);
+}
+
+/// A minus or a selector where the rule has none, or a selector of the wrong unit, length or order. A
+/// mask names its parts from the highest to the lowest, each once.
+std::string Verifier::check_marks(const OperandRule& rule, const Operand& o) const {
+  if (is_minus(o) && !rule.is(OperandRule::minus))
+    return fmt::format("operand '{}' cannot be negated", rule.name);
+  if (!has_selector(o)) return {};
+  const Selector& s = o.selector;
+  const bool halves = rule.is(OperandRule::halves), bytes = rule.is(OperandRule::bytes);
+  const bool dest = rule.is(OperandRule::dest);
+  bool good = false;
+  if (o.kind == Operand::Kind::reg && rule.is(OperandRule::part)) {
+    good = s.count == 1 && s.part(0) < (s.halves ? 2 : 4);
+  } else if (o.kind == Operand::Kind::reg && (halves || bytes)) {
+    const unsigned parts = halves ? 2 : 4;
+    good = s.halves == halves && (dest ? s.part(s.count - 1u) < parts : s.count == parts);
+    for (size_t n = 1; dest && n < s.count; ++n) good &= s.part(n) > s.part(n - 1);
+  } else {
+    return fmt::format("operand '{}' takes no selector", rule.name);
+  }
+  return good ? std::string() : fmt::format("incorrect selector of operand '{}'", rule.name);
+}
+
+/// What ties operands of a video instruction together.
+std::string Verifier::check_video(const Instruction& i) const {
+  const auto rules = operands_of(form(i));
+  if (rules.empty() || !rules[0].is(OperandRule::dest)) return {};
+  if (rules[0].is(OperandRule::part) && i.ops[0].selector && i.ops.size() < rules.size())
+    return fmt::format("a selector on '{}' needs operand '{}' to merge with", rules[0].name,
+                       rules.back().name);
+  if (i.op != Op::vmad) return {};
+  const bool product = i.ops[1].negated != i.ops[2].negated;
+  if (product && i.has(Tok::po)) return ".po takes no negated product";
+  if (product && i.ops[3].negated) return "either the product or 'c' can be negated";
+  return {};
+}
+
 std::string Verifier::check_operand(const Instruction& i, const OperandRule& rule,
                                     const Operand& o) const {
+  if (std::string why = check_marks(rule, o); !why.empty()) return why;
   if (o.kind == Operand::Kind::pair) {
     if (!rule.is(OperandRule::may_pair) && !rule.is(OperandRule::must_pair))
       return fmt::format("operand '{}' cannot be a pair", rule.name);
@@ -242,6 +313,7 @@ std::string Verifier::check_operand(const Instruction& i, const OperandRule& rul
     return fmt::format("operand '{}' must be a pair d|p", rule.name);
   switch (rule.kind) {
     case Kind::value:
+      if (rule.count) return check_fragment(i, rule, o);
       if (rule.is(OperandRule::vector)) {
         if (std::string why = check_vector(i, rule, o); !why.empty()) return why;
         if (o.kind == Operand::Kind::vector) return {};
@@ -249,6 +321,8 @@ std::string Verifier::check_operand(const Instruction& i, const OperandRule& rul
       return check_value(i, rule, o);
     case Kind::address: return check_address(i, o);
     case Kind::imm:
+      if (rule.count && o.kind == Operand::Kind::imm && (o.bits < 0 || o.bits >= rule.count))
+        return fmt::format("operand '{}' must be below {}, found {}", rule.name, rule.count, o.bits);
       if (o.kind == Operand::Kind::imm && !o.imm_is_float) return {};
       return fmt::format("operand '{}' must be an integer constant", rule.name);
     case Kind::pack: return check_pack(i, rule, o);
@@ -272,6 +346,9 @@ std::string Verifier::check(const Instruction& i) const {
   const Form& f = form(i);
   if (std::string why = check_availability(f); !why.empty()) return why;
   if (f.rest) {
+    for (const Operand& o : i.ops)
+      if (has_selector(o) || is_minus(o))
+        return fmt::format("'{}' takes no selector and no negated register", name(i.op));
     const std::string why = f.cls == Class::texture ? check_texture(m_, f_, i) : std::string();
     return why.empty() ? why : fmt::format("'{}': {}", name(i.op), why);
   }
@@ -292,6 +369,19 @@ std::string Verifier::check(const Instruction& i) const {
   }
   if (at != i.ops.size())
     return fmt::format("'{}' takes at most {} operands, found {}", f.text, at, i.ops.size());
+  return check_constraints(i);
+}
+
+/// What ties operands to modifiers beyond what a row can say.
+std::string Verifier::check_constraints(const Instruction& i) const {
+  if (std::string why = check_video(i); !why.empty())
+    return fmt::format("'{}': {}", name(i.op), why);
+  if (i.op == Op::st && i.has(Tok::bulk) && i.ops[2].bits != 0) return "'st.bulk' stores zeros only";
+  if (i.op == Op::mbarrier && i.has(Tok::shared__cluster) &&
+      (i.has(Tok::arrive) || i.has(Tok::arrive_drop)) && i.ops[0].kind != Operand::Kind::sink)
+    return "an arrival with '.shared::cluster' has no result but '_'";
+  if (i.op == Op::alloca && i.ops.size() > 2 && (i.ops[2].bits & (i.ops[2].bits - 1)) != 0)
+    return "the alignment of 'alloca' must be a power of two";
   return {};
 }
 
@@ -334,6 +424,7 @@ std::string Verifier::check_call(const Instruction& i) const {
                        params->size(), returns->size(), i.call_args.size(),
                        i.call_returns.size());
   auto fits = [&](const Operand& o, const Param& p) {
+    if (has_selector(o)) return false;
     if (o.kind == Operand::Kind::symbol) {
       if (space_of_symbol(o) != Space::param) return false;
       return o.symbol_kind != Operand::SymbolKind::local_variable ||

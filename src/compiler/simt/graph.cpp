@@ -76,7 +76,10 @@ bool writes_first(const Instruction& inst) {
     case Op::griddepcontrol:
     case Op::sust:
     case Op::sured:
+    case Op::stmatrix:
       return false;
+    case Op::wmma:
+      return !inst.has(Tok::store);
     case Op::bar:
     case Op::barrier:
       return inst.has(Tok::red);

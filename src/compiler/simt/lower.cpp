@@ -53,6 +53,7 @@ void Lowering::begin_function(llvm::Function* fn) {
   params_.clear();
   locals_.clear();
   texture_words_ = nullptr;
+  std::fill(std::begin(matrix_words_), std::end(matrix_words_), nullptr);
   guard_mask_ = write_guard_ = node_mask_ = nullptr;
   node_ = no_node;
   rp_ = nullptr;
@@ -757,6 +758,13 @@ bool Lowering::has_side_effects(const Inst& inst) const {
     case Op::suld:
     case Op::sust:
     case Op::sured:
+    case Op::mma:
+    case Op::wmma:
+    case Op::ldmatrix:
+    case Op::stmatrix:
+    case Op::movmatrix:
+    case Op::alloca:
+    case Op::stackrestore:
       return true;
     default:
       return false;
@@ -765,6 +773,10 @@ bool Lowering::has_side_effects(const Inst& inst) const {
 
 void Lowering::emit_inst(const Inst& inst) {
   nan_bits_ = reads_nan_bits(plan_.nans, inst);
+  if (inst.op == Op::multimem)
+    return fail(inst, "'" + ptx::to_text(unit_.ptx, fn_, inst) +
+                          "' needs a multicast object (cuMulticastCreate), which this device does "
+                          "not have");
   if (ptx::form(inst).state == ptx::State::later)
     return fail(inst,
                 "instruction '" + ptx::to_text(unit_.ptx, fn_, inst) + "' is not supported yet");
@@ -808,8 +820,8 @@ void Lowering::emit_guarded(const Inst& inst) {
 }
 
 bool Lowering::emit_plain(const Inst& inst) {
-  return lower_memory(inst) || lower_warp(inst) || lower_texture(inst) || lower_integer(inst) ||
-         lower_float(inst);
+  return lower_memory(inst) || lower_warp(inst) || lower_texture(inst) || lower_matrix(inst) ||
+         lower_integer(inst) || lower_float(inst);
 }
 
 }  // namespace limen::simt

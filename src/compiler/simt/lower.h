@@ -130,6 +130,7 @@ class Lowering {
   Val read_int(const ptx::Operand& o, uint32_t bits);
   Val read_reg(ptx::Index r);
   Val read_sreg(ptx::SReg s, uint8_t component);
+  Value* read_cluster_sreg(ptx::SReg s, uint8_t component);
   Val fit(const Val& v, llvm::Type* to);  ///< truncates or zero-extends integers
   Val symbol_address(const ptx::Operand& o);
   void write(const ptx::Operand& dest, const Val& v, ptx::Type t);
@@ -174,8 +175,12 @@ class Lowering {
   Value* divide(const Inst& inst, Value* a, Value* b, bool is_signed, bool remainder);
   void lower_setp(const Inst& inst);
   Value* compare(const Inst& inst, ptx::Type t, Value* a, Value* b);
-  void lower_video(const Inst& inst);
+  Value* combined(const Inst& inst, Value* p, Value* third);
+  Value* find_nth_set(Value* mask, Value* base, Value* offset);
   Value* permute_bytes(Value* a, Value* b, Value* sel, const Inst& inst);
+
+  // -- video (lower_video.cpp)
+  bool lower_video(const Inst& inst);
 
   // -- float (lower_float.cpp, lower_math.cpp)
   bool lower_float(const Inst& inst);
@@ -195,8 +200,13 @@ class Lowering {
   Value* lg2(Value* x);
   Value* sin_cos(Value* x, bool is_cos);
   Value* tanh(Value* x);
+  Value* upper_half_f64(const Inst& inst, Value* x);
+  Value* rsqrt_f64(Value* x);
+  Value* divide_approx(Value* x, Value* y);
+  Value* add_to_odd(Value* a, Value* b);
   Value* intrinsic(unsigned id, std::vector<Value*> args);
   Value* half_to_float(Value* v, bool bf16);
+  Value* half_operand(const Inst& inst, Value* v, bool bf16);
   Value* float_to_half(Value* v, bool bf16);
   Value* real(Value* v, double c);  ///< constant of v's type
   Value* canonical_nan(Value* v);   ///< f32 (or its bits): every NaN becomes 0x7fffffff
@@ -248,8 +258,24 @@ class Lowering {
   void lower_atomic_vector(const Inst& inst);
   Value* atomic_one(const Inst& inst, Value* p, Value* b, Value* c, bool shared);
   Value* combine(const Inst& inst, Value* old, Value* b, Value* c);
+  Value* own_shared(uint64_t offset);
+
+  // -- asynchronous copies, mbarriers, clusters, stack (lower_async.cpp)
+  bool lower_async(const Inst& inst);
   void lower_async_copy(const Inst& inst);
+  void lower_bulk(const Inst& inst);
+  void lower_bulk_fill(const Inst& inst);
+  void lower_async_store(const Inst& inst);
   void lower_mbarrier(const Inst& inst);
+  void lower_mbarrier_wait(const Inst& inst);
+  void lower_mapa(const Inst& inst);
+  void lower_getctarank(const Inst& inst);
+  void lower_cluster_barrier(const Inst& inst);
+  void lower_stack(const Inst& inst);
+  Val address_in(ptx::Space space, const ptx::Operand& o);
+  Value* update_mbarrier(Value* p, Value* arrivals, Value* dropped, Value* bytes);
+  void count_loop(Value* end, uint64_t step, const std::function<void(Value*)>& body);
+  Value* shared_window();
 
   // -- warp (lower_warp.cpp)
   bool lower_warp(const Inst& inst);
@@ -261,6 +287,7 @@ class Lowering {
   Value* exchange(const Inst& inst, Value* member, Value* value);
   Value* permute(Value* v, Value* index);
   void check_member(const Inst& inst, const ptx::Operand& member);
+  void check_together(const Inst& inst);
   void lower_barrier(const Inst& inst);
   void lower_yield();
 
@@ -274,6 +301,19 @@ class Lowering {
                         ptx::Type type, std::vector<Val>& words);
   std::vector<Value*> call_texture(const Inst& inst, kernel::TextureOp op, const Val& handle,
                                    const std::vector<Val>& words, size_t results);
+
+  // -- matrices of a warp (lower_matrix.cpp)
+  enum class MatrixWords : uint8_t { a, b, c, d, e, count_ };
+  bool lower_matrix(const Inst& inst);
+  void lower_mma(const Inst& inst);
+  void lower_wmma_memory(const Inst& inst);
+  void lower_matrix_rows(const Inst& inst);
+  void meet_aligned(const Inst& inst);
+  Value* matrix_words(MatrixWords which);
+  void store_words(const Inst& inst, Value* to, const ptx::Operand& o, ptx::Type t);
+  Value* store_fragment(const Inst& inst, MatrixWords which, const ptx::Operand& o, ptx::Type t);
+  void load_fragment(Value* words, const ptx::Operand& o, ptx::Type t);
+  Value* agreed(const Val& v);
 
   // -- calls (lower_call.cpp)
   void lower_call(const Inst& inst);
@@ -309,6 +349,7 @@ class Lowering {
   std::map<ptx::Index, Storage> params_, locals_;  ///< .param storage
   std::vector<Storage> returns_;
   llvm::AllocaInst* texture_words_ = nullptr;  ///< operands and results of texture calls
+  llvm::AllocaInst* matrix_words_[static_cast<size_t>(MatrixWords::count_)] = {};  ///< fragments in memory, by operand
   const RegionPlan* rp_ = nullptr;
   uint32_t region_index_ = 0;
   std::vector<llvm::BasicBlock*> heads_;

@@ -35,7 +35,11 @@ Value* Lowering::combine(const Inst& inst, Value* old, Value* b, Value* c) {
     const bool packed = t == PType::f16x2 || t == PType::bf16x2,
                bf16 = t == PType::bf16x2 || t == PType::bf16;
     auto one = [&](Value* x, Value* y) {
-      Value *l = half_to_float(x, bf16), *r = half_to_float(y, bf16);
+      auto number = [&](Value* h) {
+        Value* f = half_to_float(h, bf16);  // fenced as in lower_half: no call of fmaxf
+        return b_.CreateIntrinsic(Intrinsic::arithmetic_fence, {f->getType()}, {f});
+      };
+      Value *l = number(x), *r = number(y);
       return float_to_half(inst.has(Tok::add) ? b_.CreateFAdd(l, r)
                                               : min_max(inst, l, r, inst.has(Tok::max)),
                            bf16);
@@ -181,7 +185,6 @@ void Lowering::lower_atomic(const Inst& inst) {
   const bool is_red = inst.op == Op::red;
   const size_t first = is_red ? 0 : 1;
   const PType t = inst.type();
-  if (inst.has(Tok::async)) return fail(inst, "asynchronous reductions are not supported");
   if (inst.ops[first + 1].kind == Operand::Kind::vector) return lower_atomic_vector(inst);
   llvm::Type* st = scalar_type(t);
   Address a = address(inst, inst.ops[first]);

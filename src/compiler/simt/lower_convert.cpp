@@ -81,9 +81,9 @@ Value* Lowering::float_to_int(const Inst& inst, Value* v, PType to) {
   if (v->getType()->isVectorTy()) it = vec_type(it);
   Value* r = b_.CreateIntrinsic(ptx::is_signed(to) ? Intrinsic::fptosi_sat : Intrinsic::fptoui_sat,
                                 {it, v->getType()}, {v});
-  if (n == 64) {
+  if (n == 64 || v->getType()->getScalarType()->isDoubleTy()) {
     Value* nan = b_.CreateFCmpUNO(v, v);
-    r = b_.CreateSelect(nan, ConstantInt::get(it, uint64_t{1} << 63), r);
+    r = b_.CreateSelect(nan, ConstantInt::get(it, uint64_t{1} << (n - 1)), r);
   }
   return r;
 }
@@ -105,7 +105,7 @@ Value* Lowering::int_to_float(const Inst& inst, Value* v, PType from, PType to) 
   } else {
     // f16 and bf16: 32-bit integers are exact in double.
     if (small) {
-      Value* d = convert(b_.getDoubleTy());
+      Value* d = saturate(inst, convert(b_.getDoubleTy()));
       return mode ? half_directed(d, to == PType::bf16, mode) : float_to_half(d, to == PType::bf16);
     }
     // Wider ones are cut to what fits, the last bit kept odd when something was cut off, so that
@@ -117,7 +117,7 @@ Value* Lowering::int_to_float(const Inst& inst, Value* v, PType from, PType to) 
     Value* cut = b_.CreateOr(b_.CreateSub(v, low), odd);
     Value* size = sg ? b_.CreateBinaryIntrinsic(Intrinsic::abs, v, b_.getFalse()) : v;
     v = b_.CreateSelect(b_.CreateICmpULT(size, ic(uint64_t{1} << 53)), v, cut);
-    Value* d = convert(b_.getDoubleTy());
+    Value* d = saturate(inst, convert(b_.getDoubleTy()));
     return mode ? half_directed(d, to == PType::bf16, mode) : float_to_half(d, to == PType::bf16);
   }
   // 64-bit integers do not fit a double: one lane after the other, in exact halves. Rounding twice
@@ -229,7 +229,7 @@ void Lowering::lower_cvt_packed(const Inst& inst) {
   const unsigned each = fp8_to ? 8 : 16;
   std::vector<Val> args;
   for (size_t i = 1; i < inst.ops.size(); ++i)
-    args.push_back(read(inst.ops[i], fp8_from            ? PType::b16
+    args.push_back(read(inst.ops[i], fp8_from             ? PType::b16
                                      : from == PType::f32 ? PType::f32
                                                           : PType::b32));
   Val r = map(args, [&](const std::vector<Value*>& v) -> Value* {
@@ -260,8 +260,8 @@ void Lowering::lower_cvt_packed(const Inst& inst) {
       if (fp8_to) {
         code = float_to_fp8(x, to);
         if (inst.has(Tok::relu))
-          code = b_.CreateSelect(b_.CreateFCmpOLE(x, real(x, 0.0)), Constant::getNullValue(i32),
-                                 code);
+          code =
+              b_.CreateSelect(b_.CreateFCmpOLE(x, real(x, 0.0)), Constant::getNullValue(i32), code);
       } else {
         code = b_.CreateZExt(cvt_to_half(inst, x, to == PType::bf16x2), i32);
       }
@@ -313,16 +313,16 @@ void Lowering::lower_cvt(const Inst& inst) {
         add = ic(0);
       else if (!inst.has(Tok::rna))
         add = b_.CreateAdd(ic(0xfff), b_.CreateAnd(b_.CreateLShr(u, 13), ic(1)));
-      Value* t = b_.CreateAnd(b_.CreateAdd(u, add), ic(~uint64_t{0x1fff}));
-      t = b_.CreateSelect(b_.CreateICmpEQ(magnitude, ic(0x7f800000)), u, t);
+      Value* cut = ic(~uint64_t{0x1fff});
+      Value* special = b_.CreateICmpUGE(magnitude, ic(0x7f800000));
+      Value* t = b_.CreateAnd(b_.CreateSelect(special, u, b_.CreateAdd(u, add)), cut);
       if (inst.has(Tok::satfinite)) {
         Value* infinite = b_.CreateICmpUGE(b_.CreateAnd(t, ic(0x7fffffff)), ic(0x7f800000));
-        t = b_.CreateSelect(infinite, b_.CreateOr(b_.CreateAnd(u, ic(0x80000000)), ic(0x7f7fe000)),
-                            t);
+        t = b_.CreateSelect(infinite, b_.CreateSub(t, ic(0x2000)), t);
       }
-      if (inst.has(Tok::relu))
-        t = b_.CreateSelect(b_.CreateICmpSLT(u, ic(0)), ic(0), t);
-      return b_.CreateSelect(b_.CreateICmpUGT(magnitude, ic(0x7f800000)), ic(0x7fffffff), t);
+      if (inst.has(Tok::relu)) t = b_.CreateSelect(b_.CreateICmpSLT(u, ic(0)), ic(0), t);
+      if (inst.has(Tok::rna)) return t;  // NaNs keep their payload
+      return b_.CreateSelect(b_.CreateICmpUGT(magnitude, ic(0x7f800000)), ic(0x7fffe000), t);
     });
     return write(inst.ops[0], r, PType::b32);
   }
@@ -357,10 +357,8 @@ void Lowering::lower_cvt(const Inst& inst) {
       Value* x = int_to_float(inst, v, from, to);
       return half(to) ? x : saturate(inst, x);
     }
-    if (half(from))
-      v = half_to_float(v, from == PType::bf16);
-    else
-      v = flush(inst, v);
+    if (half(from)) v = half_to_float(v, from == PType::bf16);
+    if (from == PType::f32 && to != PType::f16) v = flush(inst, v);
     if (ptx::is_int(to)) return float_to_int(inst, v, to);
     // float to float
     const bool integral =
@@ -368,7 +366,10 @@ void Lowering::lower_cvt(const Inst& inst) {
     if (integral) v = round_to_integral(inst, v);
     const int mode = round_mode(inst);
     if (to == PType::f64) {
-      if (v->getType()->getScalarType()->isFloatTy()) v = b_.CreateFPExt(v, ty(b_.getDoubleTy()));
+      if (v->getType()->getScalarType()->isFloatTy()) {
+        if (inst.has(Tok::ftz)) v = canonical_nan(v);
+        v = b_.CreateFPExt(v, ty(b_.getDoubleTy()));
+      }
       return saturate(inst, v);
     }
     if (to == PType::f32) {
@@ -377,7 +378,18 @@ void Lowering::lower_cvt(const Inst& inst) {
       return makes_canonical_nan(inst) ? f32_result(inst, v) : v;
     }
     if (inst.has(Tok::sat)) v = saturate(inst, v);
-    return cvt_to_half(inst, v, to == PType::bf16);
+    Value* h = cvt_to_half(inst, v, to == PType::bf16);
+    if (from != PType::f64 || inst.has(Tok::sat)) return h;
+    // From f64 a NaN keeps its sign and the upper bits of its payload.
+    Value* u = b_.CreateBitCast(v, ty(b_.getInt64Ty()));
+    const bool bf16 = to == PType::bf16;
+    Value* payload = b_.CreateTrunc(b_.CreateLShr(u, bf16 ? 45 : 42), ty(b_.getInt16Ty()));
+    Value* sign = b_.CreateTrunc(b_.CreateLShr(u, 48), ty(b_.getInt16Ty()));
+    Value* nan =
+        b_.CreateOr(b_.CreateAnd(payload, bf16 ? 0x7f : 0x3ff),
+                    b_.CreateOr(b_.CreateAnd(sign, 0x8000),
+                                ConstantInt::get(ty(b_.getInt16Ty()), bf16 ? 0x7fc0 : 0x7e00)));
+    return b_.CreateSelect(b_.CreateFCmpUNO(v, v), nan, h);
   });
   // Results narrower than the register: sign- or zero-extended as the type says.
   if (ptx::is_int(to) && inst.ops[0].kind == Operand::Kind::reg) {

@@ -102,8 +102,8 @@ Value* Lowering::in_pieces(unsigned lanes, const std::vector<Value*>& args,
 Value* Lowering::rounded(const Inst& inst, RoundedOp op, std::vector<Value*> args) {
   llvm::Type* t = args[0]->getType();
   const bool f32 = t->getScalarType()->isFloatTy();
-  const bool direct = op == RoundedOp::add || op == RoundedOp::mul || op == RoundedOp::fma ||
-                      op == RoundedOp::div || op == RoundedOp::sqrt;
+  const bool direct = op == RoundedOp::add || op == RoundedOp::sub || op == RoundedOp::mul ||
+                      op == RoundedOp::fma || op == RoundedOp::div || op == RoundedOp::sqrt;
   if (direct && unit_.target.avx512)
     return in_pieces(f32 ? 16 : 8, args,
                      [&](const std::vector<Value*>& in) { return rounded_avx512(inst, op, in); });
@@ -119,6 +119,9 @@ Value* Lowering::rounded_avx512(const Inst& inst, RoundedOp op, std::vector<Valu
   switch (op) {
     case RoundedOp::add:
       id = f32 ? Intrinsic::x86_avx512_add_ps_512 : Intrinsic::x86_avx512_add_pd_512;
+      break;
+    case RoundedOp::sub:
+      id = f32 ? Intrinsic::x86_avx512_sub_ps_512 : Intrinsic::x86_avx512_sub_pd_512;
       break;
     case RoundedOp::mul:
       id = f32 ? Intrinsic::x86_avx512_mul_ps_512 : Intrinsic::x86_avx512_mul_pd_512;
@@ -142,6 +145,7 @@ Value* Lowering::rounded_avx512(const Inst& inst, RoundedOp op, std::vector<Valu
 Value* Lowering::rounded_avx(const Inst& inst, RoundedOp op, const std::vector<Value*>& in) {
   const bool f32 = in[0]->getType()->getScalarType()->isFloatTy();
   const char* name = op == RoundedOp::add   ? "vadd"
+                     : op == RoundedOp::sub ? "vsub"
                      : op == RoundedOp::mul ? "vmul"
                      : op == RoundedOp::div ? "vdiv"
                                             : "vsqrt";
@@ -239,6 +243,32 @@ Value* Lowering::half_to_float(Value* v, bool bf16) {
   return b_.CreateFPExt(b_.CreateBitCast(v, half), f);
 }
 
+/// An operand of a half-precision instruction: as f32, flushed where it says .ftz (f16 only).
+Value* Lowering::half_operand(const Inst& inst, Value* v, bool bf16) {
+  Value* f = half_to_float(v, bf16);
+  if (bf16 || !inst.has(Tok::ftz)) return f;
+  Value* tiny = b_.CreateFCmpOLT(b_.CreateUnaryIntrinsic(Intrinsic::fabs, f), real(f, 0x1p-14));
+  return b_.CreateSelect(tiny, b_.CreateBinaryIntrinsic(Intrinsic::copysign, real(f, 0.0), f), f);
+}
+
+/// a + b in double, rounded to odd: a rounding to fewer bits that follows is then the only one.
+Value* Lowering::add_to_odd(Value* a, Value* b) {
+  llvm::Type* it = a->getType()->isVectorTy() ? vec_type(b_.getInt64Ty()) : b_.getInt64Ty();
+  Value* s = b_.CreateFAdd(a, b);
+  Value* of_b = b_.CreateFSub(s, a);
+  Value* error = b_.CreateFAdd(b_.CreateFSub(a, b_.CreateFSub(s, of_b)), b_.CreateFSub(b, of_b));
+  Value* bits = b_.CreateBitCast(s, it);
+  Value* one = ConstantInt::get(it, 1);
+  // Even and inexact: the odd neighbour on the side where the sum really is.
+  Value* even = b_.CreateICmpEQ(b_.CreateAnd(bits, one), Constant::getNullValue(it));
+  Value* inexact = b_.CreateFCmpONE(error, real(s, 0.0));
+  Value* outwards =
+      b_.CreateICmpSGE(b_.CreateXor(bits, b_.CreateBitCast(error, it)), Constant::getNullValue(it));
+  Value* next = b_.CreateSelect(outwards, b_.CreateAdd(bits, one), b_.CreateSub(bits, one));
+  bits = b_.CreateSelect(b_.CreateAnd(even, inexact), next, bits);
+  return b_.CreateBitCast(bits, s->getType());
+}
+
 /// float or double to f16/bf16 bits, to nearest even; NaN is canonical 0x7fff.
 Value* Lowering::float_to_half(Value* v, bool bf16) {
   llvm::Type* i16 = b_.getInt16Ty();
@@ -272,7 +302,7 @@ void Lowering::lower_half(const Inst& inst) {
   std::vector<Val> args;
   size_t count = inst.ops.size();
   for (size_t i = 1; i < count; ++i)
-    args.push_back(inst.op == Op::setp && i == 3
+    args.push_back((inst.op == Op::setp || inst.op == Op::set) && i == 3
                        ? read(inst.ops[i], PType::pred)
                        : read(inst.ops[i], packed ? PType::b32 : PType::b16));
   std::vector<Value*> predicates;
@@ -280,7 +310,7 @@ void Lowering::lower_half(const Inst& inst) {
     llvm::Type* i16 = in[0]->getType();
     std::vector<Value*> f;
     for (Value* v : in)
-      if (v->getType() == i16) f.push_back(half_to_float(v, bf16));
+      if (v->getType() == i16) f.push_back(half_operand(inst, v, bf16));
     llvm::Type* d = b_.getDoubleTy();
     if (i16->isVectorTy()) d = vec_type(d);
     auto wide = [&](Value* v) { return b_.CreateFPExt(v, d); };
@@ -293,8 +323,9 @@ void Lowering::lower_half(const Inst& inst) {
         h = b_.CreateSelect(neg, Constant::getNullValue(h->getType()), h);
       }
       if (inst.has(Tok::ftz)) {
-        Value* tiny = b_.CreateICmpULT(b_.CreateAnd(h, 0x7fff),
-                                       ConstantInt::get(h->getType(), bf16 ? 0x80 : 0x400));
+        // Tiny before it is rounded: what rounding would lift to the smallest normal is flushed too.
+        Value* least = real(v, bf16 ? 0x1p-126 : 0x1p-14);
+        Value* tiny = b_.CreateFCmpOLT(b_.CreateUnaryIntrinsic(Intrinsic::fabs, v), least);
         h = b_.CreateSelect(tiny, b_.CreateAnd(h, 0x8000), h);
       }
       return h;
@@ -310,24 +341,38 @@ void Lowering::lower_half(const Inst& inst) {
         r = done(b_.CreateFMul(f[0], f[1]));
         break;
       case Op::fma: {
-        // bf16 products and sums need more than f64 in the far corners; rounding to odd covers
-        // them.
+        // The product is exact; the sum keeps what a second rounding needs to know.
         Value* p = b_.CreateFMul(wide(f[0]), wide(f[1]));
-        r = done(b_.CreateFAdd(p, wide(f[2])));
+        r = done(add_to_odd(p, wide(f[2])));
         break;
       }
       case Op::neg:
+        r = done(b_.CreateFNeg(f[0]));
+        break;
       case Op::abs:
-        r = inst.op == Op::neg ? b_.CreateXor(in[0], 0x8000) : b_.CreateAnd(in[0], 0x7fff);
-        r = b_.CreateSelect(b_.CreateFCmpUNO(f[0], f[0]), ConstantInt::get(i16, 0x7fff), r);
+        r = done(b_.CreateUnaryIntrinsic(Intrinsic::fabs, f[0]));
         break;
       case Op::min:
-      case Op::max:
+      case Op::max: {
+        for (Value*& x : f) {
+          // Else LLVM compares the halves themselves, which it does by calling fmaxf.
+          x = b_.CreateIntrinsic(Intrinsic::arithmetic_fence, {x->getType()}, {x});
+          if (inst.has(Tok::abs)) x = b_.CreateUnaryIntrinsic(Intrinsic::fabs, x);
+        }
         r = done(min_max(inst, f[0], f[1], inst.op == Op::max));
+        if (!inst.has(Tok::xorsign)) break;
+        Value* sign = b_.CreateAnd(b_.CreateXor(in[0], in[1]), 0x8000);
+        Value* nan = b_.CreateICmpEQ(r, ConstantInt::get(i16, 0x7fff));
+        r = b_.CreateSelect(nan, r, b_.CreateOr(r, sign));
         break;
-      case Op::ex2:
-        r = done(ex2(f[0]));
+      }
+      case Op::ex2: {
+        Value* e = ex2(f[0]);
+        // Nothing below the smallest subnormal is rounded up to it.
+        if (!bf16) e = b_.CreateSelect(b_.CreateFCmpOLT(e, real(e, 0x1p-24)), real(e, 0.0), e);
+        r = done(e);
         break;
+      }
       case Op::tanh:
         r = done(tanh(f[0]));
         break;
@@ -345,18 +390,20 @@ void Lowering::lower_half(const Inst& inst) {
       Value* x = uniform ? v.base : vec(v);
       llvm::Type* i16 = b_.getInt16Ty();
       if (!uniform) i16 = vec_type(i16);
-      return half_to_float(b_.CreateTrunc(b_.CreateLShr(x, 16 * i), i16), bf16);
+      return half_operand(inst, b_.CreateTrunc(b_.CreateLShr(x, 16 * i), i16), bf16);
     };
     auto wrap = [&](Value* v) { return uniform ? Val::scalar(v) : Val::vector(v); };
     Value* p[2];
-    for (unsigned i = 0; i < 2; ++i)
+    for (unsigned i = 0; i < 2; ++i) {
       p[i] = compare(inst, PType::f32, parts(args[0], i), parts(args[1], i));
+      if (args.size() > 2) p[i] = combined(inst, p[i], uniform ? args[2].base : vec(args[2]));
+    }
     if (inst.op == Op::setp) {
       if (inst.ops[0].kind == Operand::Kind::pair) {
         write(inst.ops[0].elems[0], wrap(p[0]), dt);
         write(inst.ops[0].elems[1], wrap(p[1]), dt);
       } else {
-        fail(inst, "packed setp needs a pair of predicates");
+        write(inst.ops[0], wrap(p[0]), dt);
       }
       return;
     }
@@ -428,8 +475,7 @@ bool Lowering::lower_float(const Inst& inst) {
       });
     case Op::sub:
       return emit([&](auto v) {
-        return mode ? rounded(inst, RoundedOp::add, {v[0], b_.CreateFNeg(v[1])})
-                    : b_.CreateFSub(v[0], v[1]);
+        return mode ? rounded(inst, RoundedOp::sub, {v[0], v[1]}) : b_.CreateFSub(v[0], v[1]);
       });
     case Op::mul:
       return emit([&](auto v) {
@@ -443,10 +489,12 @@ bool Lowering::lower_float(const Inst& inst) {
       });
     case Op::div:
       return emit([&](auto v) {
+        if (inst.has(Tok::approx)) return divide_approx(v[0], v[1]);
         return mode ? rounded(inst, RoundedOp::div, {v[0], v[1]}) : b_.CreateFDiv(v[0], v[1]);
       });
     case Op::rcp:
       return emit([&](auto v) {
+        if (inst.has(Tok::approx) && t == PType::f64) return upper_half_f64(inst, v[0]);
         return mode ? rounded(inst, RoundedOp::div, {real(v[0], 1.0), v[0]})
                     : b_.CreateFDiv(real(v[0], 1.0), v[0]);
       });
@@ -457,6 +505,8 @@ bool Lowering::lower_float(const Inst& inst) {
       });
     case Op::rsqrt:
       return emit([&](auto v) {
+        if (t == PType::f64)
+          return inst.has(Tok::ftz) ? upper_half_f64(inst, v[0]) : rsqrt_f64(v[0]);
         return b_.CreateFDiv(real(v[0], 1.0), b_.CreateUnaryIntrinsic(Intrinsic::sqrt, v[0]));
       });
     case Op::neg:
@@ -477,11 +527,16 @@ bool Lowering::lower_float(const Inst& inst) {
     case Op::min:
     case Op::max:
       return emit([&](auto v) {
+        Value* signs = nullptr;
+        if (inst.has(Tok::abs)) {
+          signs = b_.CreateXor(cast(v[0], b_.getInt32Ty()), cast(v[1], b_.getInt32Ty()));
+          for (Value*& x : v) x = b_.CreateUnaryIntrinsic(Intrinsic::fabs, x);
+        }
         Value* r = min_max(inst, v[0], v[1], inst.op == Op::max);
         if (v.size() > 2) r = min_max(inst, r, v[2], inst.op == Op::max);
-        if (inst.has(Tok::abs)) fail(inst, "min/max with .abs is not supported");
-        if (inst.has(Tok::xorsign)) fail(inst, "min/max with .xorsign is not supported");
-        return r;
+        if (!inst.has(Tok::xorsign)) return r;
+        Value* bits = b_.CreateOr(cast(r, b_.getInt32Ty()), b_.CreateAnd(signs, 0x80000000u));
+        return cast(bits, b_.getFloatTy());
       });
     case Op::ex2:
       return emit([&](auto v) { return ex2(v[0]); });

@@ -289,37 +289,40 @@ Value* Lowering::compare(const Inst& inst, PType t, Value* a, Value* b) {
   return b_.CreateICmpEQ(a, b);
 }
 
+/// A comparison combined with a third operand, .and .or .xor.
+Value* Lowering::combined(const Inst& inst, Value* p, Value* third) {
+  if (inst.has(Tok::and_)) return b_.CreateAnd(p, third);
+  if (inst.has(Tok::or_)) return b_.CreateOr(p, third);
+  return b_.CreateXor(p, third);
+}
+
 void Lowering::lower_setp(const Inst& inst) {
   const PType t = inst.op == Op::set ? inst.type(1) : inst.type();
   if (t == PType::f16x2 || t == PType::bf16x2) return lower_half(inst);
   Val a = read(inst.ops[1], t), b = read(inst.ops[2], t);
   const bool half = t == PType::f16 || t == PType::bf16;
   std::vector<Val> args{a, b};
-  const bool combined = inst.ops.size() > 3;
-  if (combined) args.push_back(read(inst.ops[3], PType::pred));
+  const bool three = inst.ops.size() > 3;
+  if (three) args.push_back(read(inst.ops[3], PType::pred));
   const Shape shape = transfer_of(inst);
   Value* p = nullptr;
   Value* third = nullptr;
   bool uniform = true;
   for (const Val& v : args) uniform &= v.uniform();
-  if (!uniform && shape.uniform() && !combined) {
+  if (!uniform && shape.uniform() && !three) {
     // Planned uniform although the operands are not: base and bound settle it (compare_is_uniform).
     p = compare(inst, t, a.base, b.base);
     uniform = true;
   } else {
     Value* x = uniform ? a.base : vec(a);
     Value* y = uniform ? b.base : vec(b);
-    if (combined) third = uniform ? args[2].base : vec(args[2]);
-    if (half) x = half_to_float(x, t == PType::bf16), y = half_to_float(y, t == PType::bf16);
-    if (ptx::is_float(t) && inst.has(Tok::ftz)) x = flush(inst, x), y = flush(inst, y);
+    if (three) third = uniform ? args[2].base : vec(args[2]);
+    if (half)
+      x = half_operand(inst, x, t == PType::bf16), y = half_operand(inst, y, t == PType::bf16);
+    if (!half && ptx::is_float(t) && inst.has(Tok::ftz)) x = flush(inst, x), y = flush(inst, y);
     p = compare(inst, t == PType::f16 || t == PType::bf16 ? PType::f32 : t, x, y);
   }
-  auto merge = [&](Value* v) -> Value* {
-    if (!combined) return v;
-    if (inst.has(Tok::and_)) return b_.CreateAnd(v, third);
-    if (inst.has(Tok::or_)) return b_.CreateOr(v, third);
-    return b_.CreateXor(v, third);
-  };
+  auto merge = [&](Value* v) { return third ? combined(inst, v, third) : v; };
   auto wrap = [&](Value* v) { return uniform ? Val::scalar(v) : Val::vector(v); };
   if (inst.op == Op::set) {
     PType d = inst.type();
@@ -375,9 +378,11 @@ void Lowering::lower_carry(const Inst& inst) {
       next = 3;
     }
     Value* in = with_in ? b_.CreateZExt(v[next], wide) : Constant::getNullValue(wide);
-    Value* sum =
-        subtract ? b_.CreateSub(b_.CreateSub(b_.CreateZExt(a, wide), b_.CreateZExt(b, wide)), in)
-                 : b_.CreateAdd(b_.CreateAdd(b_.CreateZExt(a, wide), b_.CreateZExt(b, wide)), in);
+    // A subtraction adds the complement: its carry is set when nothing was borrowed, as on the
+    // device, where sub.cc may feed addc.
+    if (subtract) b = b_.CreateNot(b);
+    if (subtract && !with_in) in = ConstantInt::get(wide, 1);
+    Value* sum = b_.CreateAdd(b_.CreateAdd(b_.CreateZExt(a, wide), b_.CreateZExt(b, wide)), in);
     carry_out = b_.CreateICmpNE(b_.CreateLShr(sum, n), Constant::getNullValue(wide));
     return b_.CreateTrunc(sum, ty);
   });
@@ -423,95 +428,31 @@ Value* Lowering::permute_bytes(Value* a, Value* b, Value* sel, const Inst& inst)
   return out;
 }
 
-/// vabsdiff2/4 and vadd/vsub/vmin/vmax/vavrg 2/4 without selectors: lanes inside a 32-bit word.
-void Lowering::lower_video(const Inst& inst) {
-  int parts = 0;
-  switch (inst.op) {
-    case Op::vabsdiff4:
-    case Op::vadd4:
-    case Op::vsub4:
-    case Op::vavrg4:
-    case Op::vmin4:
-    case Op::vmax4:
-      parts = 4;
-      break;
-    case Op::vabsdiff2:
-    case Op::vadd2:
-    case Op::vsub2:
-    case Op::vavrg2:
-    case Op::vmin2:
-    case Op::vmax2:
-      parts = 2;
-      break;
-    default:
-      return fail(inst, "instruction '" + std::string(ptx::name(inst.op)) + "' is not supported");
+/// fns: the position of the |offset|-th set bit from `base` on, upwards or (negative offset)
+/// downwards; offset 0: `base` itself if its bit is set; all ones if there is none.
+Value* Lowering::find_nth_set(Value* mask, Value* base, Value* offset) {
+  llvm::Type* t = mask->getType();
+  auto k = [&](uint64_t c) { return ConstantInt::get(t, c); };
+  Value* down = b_.CreateICmpSLT(offset, k(0));
+  Value* outside = b_.CreateICmpUGT(base, k(31));
+  Value* start = b_.CreateAnd(base, k(31));
+  // Downwards is upwards in the reversed word.
+  Value* word = b_.CreateSelect(down, b_.CreateUnaryIntrinsic(Intrinsic::bitreverse, mask), mask);
+  Value* from = b_.CreateSelect(down, b_.CreateSub(k(31), start), start);
+  Value* left = b_.CreateAnd(word, b_.CreateShl(k(0xffffffff), from));
+  Value* only = b_.CreateAnd(word, b_.CreateShl(k(1), from));
+  left = b_.CreateSelect(b_.CreateICmpEQ(offset, k(0)), only, left);
+  Value* count = b_.CreateSelect(down, b_.CreateNeg(offset), offset);
+  for (uint64_t i = 1; i < 32; ++i) {
+    Value* drop = b_.CreateICmpUGT(count, k(i));
+    left = b_.CreateSelect(drop, b_.CreateAnd(left, b_.CreateSub(left, k(1))), left);
   }
-  std::vector<Val> args;
-  for (size_t i = 1; i < inst.ops.size(); ++i) {
-    if (inst.ops[i].kind == Operand::Kind::reg || inst.ops[i].kind == Operand::Kind::imm)
-      args.push_back(read(inst.ops[i], PType::u32));
-    else
-      return fail(inst, "video operand selector is not supported");
-  }
-  const bool add_up = inst.has(Tok::add);
-  const unsigned w = 32 / static_cast<unsigned>(parts);
-  const bool ds = ptx::is_signed(inst.type(0)), as = ptx::is_signed(inst.type(1)),
-             bs = ptx::is_signed(inst.type(2));
-  Val r = map(args, [&](const std::vector<Value*>& v) -> Value* {
-    llvm::Type* t = v[0]->getType();
-    auto k = [&](int64_t c) { return ConstantInt::get(t, static_cast<uint64_t>(c), true); };
-    Value* out = add_up && v.size() > 2 ? v[2] : Constant::getNullValue(t);
-    for (int i = 0; i < parts; ++i) {
-      auto part = [&](Value* x, bool sg) {
-        Value* up = b_.CreateShl(x, 32 - w * static_cast<unsigned>(i + 1));
-        return sg ? b_.CreateAShr(up, 32 - w) : b_.CreateLShr(up, 32 - w);
-      };
-      Value* a = part(v[0], as);
-      Value* b = part(v[1], bs);
-      Value* x = nullptr;
-      switch (inst.op) {
-        case Op::vabsdiff2:
-        case Op::vabsdiff4: {
-          Value* d = b_.CreateSub(a, b);
-          x = b_.CreateSelect(b_.CreateICmpSLT(d, k(0)), b_.CreateNeg(d), d);
-          break;
-        }
-        case Op::vadd2:
-        case Op::vadd4:
-          x = b_.CreateAdd(a, b);
-          break;
-        case Op::vsub2:
-        case Op::vsub4:
-          x = b_.CreateSub(a, b);
-          break;
-        case Op::vmin2:
-        case Op::vmin4:
-          x = b_.CreateSelect(b_.CreateICmpSLT(a, b), a, b);
-          break;
-        case Op::vmax2:
-        case Op::vmax4:
-          x = b_.CreateSelect(b_.CreateICmpSGT(a, b), a, b);
-          break;
-        default:
-          x = b_.CreateAShr(b_.CreateAdd(b_.CreateAdd(a, b), k(1)), 1);
-          break;
-      }
-      if (inst.has(Tok::sat)) {
-        int64_t lo = ds ? -(int64_t{1} << (w - 1)) : 0;
-        int64_t hi = ds ? (int64_t{1} << (w - 1)) - 1 : (int64_t{1} << w) - 1;
-        x = b_.CreateSelect(b_.CreateICmpSLT(x, k(lo)), k(lo), x);
-        x = b_.CreateSelect(b_.CreateICmpSGT(x, k(hi)), k(hi), x);
-      }
-      if (add_up) {
-        out = b_.CreateAdd(out, x);
-      } else {
-        Value* cut = b_.CreateAnd(x, k((int64_t{1} << w) - 1));
-        out = b_.CreateOr(out, b_.CreateShl(cut, static_cast<uint64_t>(i) * w));
-      }
-    }
-    return out;
-  });
-  write(inst.ops[0], r, PType::u32);
+  Value* at = b_.CreateBinaryIntrinsic(Intrinsic::cttz, left, b_.getFalse());
+  at = b_.CreateSelect(down, b_.CreateSub(k(31), at), at);
+  Value* none = b_.CreateOr(b_.CreateOr(outside, b_.CreateICmpEQ(left, k(0))),
+                            b_.CreateICmpUGT(count, k(32)));
+  at = b_.CreateSelect(none, k(0xffffffff), at);
+  return b_.CreateSelect(b_.CreateICmpEQ(offset, k(0x80000000)), k(0), at);  // measured, H200
 }
 
 bool Lowering::lower_integer(const Inst& inst) {
@@ -533,7 +474,7 @@ bool Lowering::lower_integer(const Inst& inst) {
   }
   if (t == PType::f32 || t == PType::f64 || t == PType::f16 || t == PType::bf16 ||
       t == PType::f16x2 || t == PType::bf16x2 || t == PType::f32x2) {
-    if (inst.op != Op::selp) return false;
+    if (inst.op != Op::selp && inst.op != Op::slct) return false;
   }
   switch (inst.op) {
     case Op::add:
@@ -563,7 +504,7 @@ bool Lowering::lower_integer(const Inst& inst) {
     write(inst.ops[0], map(args, f), out);
     return true;
   };
-  const bool sg = ptx::is_signed(t);
+  const bool sg = ptx::is_signed(t) || t == PType::s16x2;
   auto zero = [](Value* like) { return Constant::getNullValue(like->getType()); };
   auto con = [](Value* like, uint64_t v) { return ConstantInt::get(like->getType(), v); };
   auto fit_bits = [&](Value* v, unsigned to) -> Value* {
@@ -697,8 +638,7 @@ bool Lowering::lower_integer(const Inst& inst) {
       auto* lut = dyn_cast<ConstantInt>(read(inst.ops[4], PType::u32).base);
       if (!lut) return fail(inst, "lop3 needs a constant table"), true;
       const uint64_t table = lut->getZExtValue();
-      if (inst.has(Tok::and_) || inst.has(Tok::or_)) return false;
-      return emit(read_all({t, t, t}), t, [&](auto& v) -> Value* {
+      auto combine = [&](const std::vector<Value*>& v) {
         Value* out = zero(v[0]);
         for (unsigned i = 0; i < 8; ++i) {
           if (!(table >> i & 1)) continue;
@@ -708,8 +648,27 @@ bool Lowering::lower_integer(const Inst& inst) {
           out = b_.CreateOr(out, term);
         }
         return out;
-      });
+      };
+      if (inst.has(Tok::and_) || inst.has(Tok::or_)) {
+        // d|p: p is (d != 0) combined with a predicate.
+        std::vector<Val> args = read_all({t, t, t});
+        args.push_back(read(inst.ops[5], PType::pred));
+        Val p = map(args, [&](const std::vector<Value*>& v) -> Value* {
+          Value* some = b_.CreateICmpNE(combine(v), zero(v[0]));
+          return inst.has(Tok::and_) ? b_.CreateAnd(some, v[3]) : b_.CreateOr(some, v[3]);
+        });
+        args.pop_back();
+        Val d = map(args, combine);
+        if (p.uniform() != d.uniform()) d = Val::vector(vec(d)), p = Val::vector(vec(p));
+        write(inst.ops[0].elems[0], d, t);
+        write(inst.ops[0].elems[1], p, PType::pred);
+        return true;
+      }
+      return emit(read_all({t, t, t}), t, combine);
     }
+    case Op::fns:
+      return emit(read_all({PType::b32, PType::b32, PType::s32}), PType::b32,
+                  [&](auto& v) { return find_nth_set(v[0], v[1], v[2]); });
     case Op::shl:
     case Op::shr:
       return emit(read_all({t, PType::u32}), t, [&](auto& v) -> Value* {
@@ -771,8 +730,9 @@ bool Lowering::lower_integer(const Inst& inst) {
     case Op::bfe:
       return emit(read_all({t, PType::u32, PType::u32}), t, [&](auto& v) -> Value* {
         const unsigned n = v[0]->getType()->getScalarSizeInBits();
-        Value* pos = b_.CreateAnd(v[1], con(v[1], 255));
-        Value* len = b_.CreateAnd(v[2], con(v[2], 255));
+        // Eight bits of each count for 32-bit values, all of them for 64-bit ones.
+        Value* pos = n == 32 ? b_.CreateAnd(v[1], con(v[1], 255)) : v[1];
+        Value* len = n == 32 ? b_.CreateAnd(v[2], con(v[2], 255)) : v[2];
         llvm::Type* w = int_type(128 > n * 2 ? n * 2 : 128);
         if (v[0]->getType()->isVectorTy()) w = vec_type(w);
         Value* cap = con(pos, n);
@@ -809,10 +769,11 @@ bool Lowering::lower_integer(const Inst& inst) {
         const unsigned n = v[0]->getType()->getScalarSizeInBits();
         llvm::Type* w = int_type(n * 2);
         if (v[0]->getType()->isVectorTy()) w = vec_type(w);
-        Value* p = b_.CreateBinaryIntrinsic(Intrinsic::umin, b_.CreateAnd(v[2], con(v[2], 255)),
-                                            con(v[2], n));
-        Value* l = b_.CreateBinaryIntrinsic(Intrinsic::umin, b_.CreateAnd(v[3], con(v[3], 255)),
-                                            con(v[3], n));
+        auto count = [&](Value* x) {
+          if (n == 32) x = b_.CreateAnd(x, con(x, 255));
+          return b_.CreateBinaryIntrinsic(Intrinsic::umin, x, con(x, n));
+        };
+        Value *p = count(v[2]), *l = count(v[3]);
         Value* pw = b_.CreateZExtOrTrunc(p, w);
         Value* ones = b_.CreateSub(b_.CreateShl(ConstantInt::get(w, 1), b_.CreateZExtOrTrunc(l, w)),
                                    ConstantInt::get(w, 1));
@@ -876,7 +837,8 @@ bool Lowering::lower_integer(const Inst& inst) {
       auto field = [&](size_t o) {
         return b_.CreatePtrToInt(ctx_field(o, b_.getPtrTy()), b_.getInt64Ty());
       };
-      Value* shared = field(offsetof(kernel::BlockContext, shared));
+      Value* window = field(offsetof(kernel::BlockContext, shared));
+      Value* shared = b_.CreateAdd(window, own_shared(0));
       Value* size = b_.CreateZExt(
           launch_field(offsetof(kernel::LaunchContext, shared_bytes), b_.getInt32Ty()),
           b_.getInt64Ty());
@@ -897,15 +859,28 @@ bool Lowering::lower_integer(const Inst& inst) {
                     Value* off = b_.CreateSub(v[0], vecs ? splat(base) : base);
                     return b_.CreateICmpULT(off, vecs ? splat(bytes) : bytes);
                   };
-                  Value* in_shared = inside(shared, size);
                   Value* in_local = inside(local, local_size);
-                  if (inst.has(Tok::shared) || inst.has(Tok::shared__cta) ||
-                      inst.has(Tok::shared__cluster))
-                    return in_shared;
+                  if (inst.has(Tok::shared) || inst.has(Tok::shared__cta))
+                    return inside(shared, size);
                   if (inst.has(Tok::local)) return in_local;
+                  Value* in_shared = inside(shared, size);
+                  if (unit_.launch.cluster) {
+                    // Any of its blocks' bytes: its part of the window, and not behind its end.
+                    const bool vecs = v[0]->getType()->isVectorTy();
+                    Value* off = b_.CreateSub(v[0], vecs ? splat(window) : window);
+                    Value* bytes = vecs ? splat(size) : size;
+                    Value* low = b_.CreateAnd(
+                        off, (uint64_t{1} << kernel::cluster_window_shift) - 1);
+                    Value* end = b_.CreateShl(
+                        b_.CreateZExt(read_cluster_sreg(ptx::SReg::cluster_nctarank, 0),
+                                      b_.getInt64Ty()),
+                        kernel::cluster_window_shift);
+                    in_shared = b_.CreateAnd(inside(window, end), b_.CreateICmpULT(low, bytes));
+                  }
+                  if (inst.has(Tok::shared__cluster)) return in_shared;
                   if (inst.has(Tok::global)) return b_.CreateNot(b_.CreateOr(in_shared, in_local));
                   fail(inst, "isspacep of this space is not supported");
-                  return in_shared;
+                  return in_local;
                 }),
             PType::pred);
       return true;
@@ -913,9 +888,7 @@ bool Lowering::lower_integer(const Inst& inst) {
     default:
       break;
   }
-  std::string_view n = ptx::name(inst.op);
-  if (n.size() > 1 && n[0] == 'v' && n != "vote") return lower_video(inst), true;
-  return false;
+  return lower_video(inst);
 }
 
 }  // namespace limen::simt

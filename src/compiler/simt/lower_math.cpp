@@ -8,6 +8,7 @@
 namespace limen::simt {
 
 using namespace llvm;
+using ptx::Op;
 
 namespace {
 Value* fma(IRBuilder<>& b, Value* a, Value* x, Value* c) {
@@ -31,13 +32,13 @@ Value* Lowering::ex2(Value* x) {
   c = b_.CreateSelect(nan, real(x, 0.0), c);
   Value* n = b_.CreateUnaryIntrinsic(Intrinsic::roundeven, c);
   Value* f = b_.CreateFSub(c, n);
-  // Chebyshev fit of 2^f on [-1/2, 1/2], relative error 2e-9.
-  const double k[] = {1.5403530393381609e-4,
-                      1.3333558146428443e-3,
-                      9.6181291076284772e-3,
-                      5.5504108664821580e-2,
-                      2.4022650695910071e-1,
-                      6.9314718055994531e-1,
+  // Minimax fit of 2^f on [-1/2, 1/2] with P(0) = 1: relative error 2e-9, in f32 under 1 ulp.
+  const double k[] = {1.5353361818465014e-4,
+                      1.3398874445611636e-3,
+                      9.6184373572881400e-3,
+                      5.5503324710263160e-2,
+                      2.4022647913619746e-1,
+                      6.9314720285513010e-1,
                       1.0};
   Value* p = real(x, k[0]);
   for (int i = 1; i < 7; ++i) p = fma(b_, p, f, real(x, k[i]));
@@ -85,23 +86,31 @@ Value* Lowering::lg2(Value* x) {
   return b_.CreateSelect(bad, b_.CreateBitCast(ic(0x7fffffff), t), v);
 }
 
+/// As the device does it: x in revolutions by one product rounded towards zero, then sin or cos of
+/// the fraction. So arguments beyond the documented range give the device's values too.
 Value* Lowering::sin_cos(Value* x, bool is_cos) {
   llvm::Type* t = x->getType();
   llvm::Type* it =
       t->isVectorTy() ? vec_type(b_.getInt32Ty()) : static_cast<llvm::Type*>(b_.getInt32Ty());
   auto ic = [&](uint64_t v) { return ConstantInt::get(it, v, true); };
-  Value* inf = ConstantFP::getInfinity(t);
-  Value* a = b_.CreateUnaryIntrinsic(Intrinsic::fabs, x);
-  Value* bad = b_.CreateFCmpUEQ(a, inf);
+  Value* bad = b_.CreateFCmpUEQ(b_.CreateUnaryIntrinsic(Intrinsic::fabs, x),
+                                ConstantFP::getInfinity(t));
   Value* in = b_.CreateSelect(bad, real(x, 0.0), x);
-  // x = n * pi/2 + r, with pi/2 in three parts (Cody and Waite).
-  Value* n = b_.CreateUnaryIntrinsic(Intrinsic::roundeven,
-                                     b_.CreateFMul(in, real(x, 0.63661977236758134)));
-  Value* r = fma(b_, n, real(x, -1.57079601287841796875), in);
-  r = fma(b_, n, real(x, -3.1391647326017846e-07), r);
-  r = fma(b_, n, real(x, -5.390302529957764e-15), r);
-  Value* big = b_.CreateFCmpOGT(a, real(x, 2147483000.0));
-  Value* q = b_.CreateFPToSI(b_.CreateSelect(big, real(x, 0.0), n), it);
+  Value* per_turn = real(x, 0x1.45f306p-3);  // 1 / (2 pi)
+  Value* turns = b_.CreateFMul(in, per_turn);
+  Value* rest = fma(b_, in, per_turn, b_.CreateFNeg(turns));
+  Value* positive = b_.CreateFCmpOGT(turns, real(x, 0.0));
+  Value* negative = b_.CreateFCmpOLT(turns, real(x, 0.0));
+  Value* beyond =
+      b_.CreateOr(b_.CreateAnd(positive, b_.CreateFCmpOLT(rest, real(x, 0.0))),
+                  b_.CreateAnd(negative, b_.CreateFCmpOGT(rest, real(x, 0.0))));
+  Value* bits = b_.CreateBitCast(turns, it);
+  turns = b_.CreateBitCast(b_.CreateSelect(beyond, b_.CreateSub(bits, ic(1)), bits), t);
+  Value* part = b_.CreateFSub(turns, b_.CreateUnaryIntrinsic(Intrinsic::roundeven, turns));
+  // In quarters: part = n / 4 + r with |r| <= 1/8.
+  Value* n = b_.CreateUnaryIntrinsic(Intrinsic::roundeven, b_.CreateFMul(part, real(x, 4.0)));
+  Value* r = b_.CreateFMul(fma(b_, n, real(x, -0.25), part), real(x, 6.283185307179586));
+  Value* q = b_.CreateFPToSI(n, it);
   if (is_cos) q = b_.CreateAdd(q, ic(1));
   Value* r2 = b_.CreateFMul(r, r);
   Value* s = real(x, 2.718311493989822e-6);
@@ -116,10 +125,56 @@ Value* Lowering::sin_cos(Value* x, bool is_cos) {
   c = fma(b_, c, r2, real(x, 1.0));
   Value* odd = b_.CreateICmpNE(b_.CreateAnd(q, ic(1)), ic(0));
   Value* v = b_.CreateSelect(odd, c, s);
-  Value* negative = b_.CreateICmpNE(b_.CreateAnd(q, ic(2)), ic(0));
-  v = b_.CreateSelect(negative, b_.CreateFNeg(v), v);
-  if (!is_cos) v = b_.CreateSelect(b_.CreateFCmpOEQ(in, real(x, 0.0)), in, v);  // keeps -0
+  Value* minus = b_.CreateICmpNE(b_.CreateAnd(q, ic(2)), ic(0));
+  v = b_.CreateSelect(minus, b_.CreateFNeg(v), v);
+  if (!is_cos) {
+    // A whole number of turns keeps the sign.
+    Value* whole = b_.CreateFCmpOEQ(part, real(x, 0.0));
+    v = b_.CreateSelect(whole, b_.CreateBinaryIntrinsic(Intrinsic::copysign, real(x, 0.0), in), v);
+  }
   return b_.CreateSelect(bad, b_.CreateBitCast(ic(0x7fffffff), t), v);
+}
+
+/// rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64: the device looks at the upper half of the operand
+/// only and clears the lower half of the result. PTX ISA 9.0, 9.7.3.14 and 9.7.3.18.
+Value* Lowering::upper_half_f64(const Inst& inst, Value* x) {
+  llvm::Type* t = x->getType();
+  llvm::Type* it = t->isVectorTy() ? vec_type(b_.getInt64Ty()) : b_.getInt64Ty();
+  auto ic = [&](uint64_t v) { return ConstantInt::get(it, v); };
+  auto upper = [&](Value* v) {
+    return b_.CreateBitCast(b_.CreateAnd(b_.CreateBitCast(v, it), ic(0xffffffff00000000)), t);
+  };
+  auto flushed = [&](Value* v) {
+    Value* tiny = b_.CreateFCmpOLT(b_.CreateUnaryIntrinsic(Intrinsic::fabs, v), real(x, 0x1p-1022));
+    return b_.CreateSelect(tiny, b_.CreateBinaryIntrinsic(Intrinsic::copysign, real(x, 0.0), v), v);
+  };
+  Value* a = flushed(upper(x));
+  Value* d = inst.op == Op::rsqrt ? b_.CreateUnaryIntrinsic(Intrinsic::sqrt, a) : a;
+  Value* r = flushed(upper(b_.CreateFDiv(real(x, 1.0), d)));
+  Value* nan = b_.CreateBitCast(ic(0x7fffffff00000000), t);
+  return b_.CreateSelect(b_.CreateFCmpUNO(r, r), nan, r);
+}
+
+/// 1/sqrt(x) in double: the quotient improved by one step, so that it is off by little more than
+/// half a unit.
+Value* Lowering::rsqrt_f64(Value* x) {
+  Value* y = b_.CreateFDiv(real(x, 1.0), b_.CreateUnaryIntrinsic(Intrinsic::sqrt, x));
+  // 1 - x y^2, with the rounding of x y taken along.
+  Value* h = b_.CreateFMul(x, y);
+  Value* low = fma(b_, x, y, b_.CreateFNeg(h));
+  Value* e = fma(b_, b_.CreateFNeg(low), y, fma(b_, b_.CreateFNeg(h), y, real(x, 1.0)));
+  Value* better = fma(b_, b_.CreateFMul(y, real(x, 0.5)), e, y);
+  // Zero, infinity, subnormals and NaN: as they are.
+  Value* a = b_.CreateUnaryIntrinsic(Intrinsic::fabs, e);
+  return b_.CreateSelect(b_.CreateFCmpOLT(a, real(x, 0x1p-40)), better, y);
+}
+
+/// x / y by way of 1 / y as the device has it: no quotient above 2^126, where 1 / y is flushed.
+Value* Lowering::divide_approx(Value* x, Value* y) {
+  Value* large = b_.CreateFCmpOGT(b_.CreateUnaryIntrinsic(Intrinsic::fabs, y), real(y, 0x1p126));
+  Value* zero = b_.CreateBinaryIntrinsic(Intrinsic::copysign, real(y, 0.0), y);
+  Value* nothing = b_.CreateFMul(x, zero);  // an infinite x gives NaN
+  return b_.CreateSelect(large, nothing, b_.CreateFDiv(x, y));
 }
 
 /// tanh(x) = 1 - 2 / (2^(2x log2 e) + 1), and x itself where that cancels.

@@ -1,7 +1,7 @@
-// Loads, stores, parameters, fences and asynchronous copies. The address's shape chooses the form:
-// uniform = one scalar access, contiguous = vector access, a few pieces = several, else gather or
-// scatter. An address behind a widening that may wrap tests `exact` and has the general form beside
-// it.
+// Loads, stores, parameters and fences; asynchronous copies are in lower_async.cpp. The address's
+// shape chooses the form: uniform = one scalar access, contiguous = vector access, a few pieces =
+// several, else gather or scatter. An address behind a widening that may wrap tests `exact` and has
+// the general form beside it.
 #include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/IntrinsicInst.h>
 
@@ -42,7 +42,8 @@ FrameLayout lay_out(const ptx::Module& module, const ptx::Function& function,
 
 Space Lowering::space_of(const Inst& inst) const {
   if (inst.has(Tok::global)) return Space::global;
-  if (inst.has(Tok::shared) || inst.has(Tok::shared__cta)) return Space::shared;
+  if (inst.has(Tok::shared) || inst.has(Tok::shared__cta) || inst.has(Tok::shared__cluster))
+    return Space::shared;
   if (inst.has(Tok::local)) return Space::local;
   if (inst.has(Tok::const_)) return Space::constant;
   if (inst.has(Tok::param) || inst.has(Tok::param__entry) || inst.has(Tok::param__func))
@@ -69,6 +70,13 @@ Val Lowering::to_host(Space space, Val v) {
   return fit(v, i64);
 }
 
+/// The `.shared` address of a byte of this block.
+Value* Lowering::own_shared(uint64_t offset) {
+  if (!unit_.launch.cluster) return b_.getInt64(offset);
+  Value* own = ctx_field(offsetof(BlockContext, shared_offset), b_.getInt32Ty());
+  return b_.CreateAdd(b_.CreateZExt(own, b_.getInt64Ty()), b_.getInt64(offset));
+}
+
 Val Lowering::symbol_address(const Operand& o) {
   llvm::Type* i64 = b_.getInt64Ty();
   auto plus = [&](Value* base) {
@@ -78,7 +86,7 @@ Val Lowering::symbol_address(const Operand& o) {
     case Operand::SymbolKind::variable: {
       const ptx::Variable& v = unit_.ptx.variables[o.index];
       if (v.space == Space::shared)
-        return Val::scalar(b_.getInt64(shared_offsets_[o.index] + static_cast<uint64_t>(o.bits)));
+        return Val::scalar(own_shared(shared_offsets_[o.index] + static_cast<uint64_t>(o.bits)));
       Value* table = launch_field(offsetof(LaunchContext, globals), b_.getPtrTy());
       LoadInst* l = b_.CreateLoad(i64, b_.CreateConstInBoundsGEP1_64(i64, table, o.index));
       l->setMetadata(LLVMContext::MD_invariant_load, MDNode::get(llvm_, {}));
@@ -87,7 +95,7 @@ Val Lowering::symbol_address(const Operand& o) {
     case Operand::SymbolKind::local_variable: {
       const ptx::Variable& v = fn_.locals[o.index];
       if (v.space == Space::shared)
-        return Val::scalar(b_.getInt64(frame_.offset[o.index] + static_cast<uint64_t>(o.bits)));
+        return Val::scalar(own_shared(frame_.offset[o.index] + static_cast<uint64_t>(o.bits)));
       if (v.space == Space::param) {
         Val a = lane_bytes(storage_of(o));
         if (a.shaped()) a.base = plus(a.base);
@@ -557,133 +565,12 @@ void Lowering::memory_fence(const Inst& inst) {
   b_.CreateFence(AtomicOrdering::SequentiallyConsistent);
 }
 
-/// cp.async copies at once: completion before the wait is allowed, and nobody can tell.
-void Lowering::lower_async_copy(const Inst& inst) {
-  if (inst.has(Tok::commit_group) || inst.has(Tok::wait_group) || inst.has(Tok::wait_all)) return;
-  if (!inst.has(Tok::async) || inst.has(Tok::bulk) || inst.has(Tok::mbarrier) ||
-      inst.ops.size() < 3)
-    return fail(inst, "this form of cp is not supported");
-  auto* n = dyn_cast<ConstantInt>(read(inst.ops[2], PType::u32).base);
-  if (!n) return fail(inst, "cp.async needs a constant size");
-  const uint64_t bytes = n->getZExtValue();
-  const bool hinted = inst.has(Tok::L2__cache_hint);
-  const bool has_size = inst.ops.size() > (hinted ? 4u : 3u);
-  if (inst.has(Tok::ignore_oob)) return fail(inst, "this form of cp.async is not supported");
-  Val source_size;
-  if (has_size) source_size = read(inst.ops[3], PType::u32);
-  Inst plain = inst;
-  plain.mods = {};
-  plain.mods.add(Tok::global);
-  Val from = address(plain, inst.ops[1]).at;
-  plain.mods = {};
-  plain.mods.add(Tok::shared);
-  Val to = address(plain, inst.ops[0]).at;
-  check_alignment(inst, from, bytes);
-  check_alignment(inst, to, bytes);
-  Value* saved = guard_mask_;
-  Value* lanes = active();
-  for (uint64_t at = 0; at < bytes; at += 4) {
-    auto moved = [&](Val v) {
-      if (v.shaped())
-        v.base = b_.CreateAdd(v.base, b_.getInt64(at));
-      else
-        v.vec = b_.CreateAdd(v.vec, ConstantInt::get(v.vec->getType(), at));
-      return v;
-    };
-    llvm::Type* t = b_.getInt32Ty();
-    if (scalar_mode()) {
-      Value* v;
-      if (has_size) {
-        AllocaInst* tmp = entry_alloca(t, "copy");
-        b_.CreateStore(b_.getInt32(0), tmp);
-        then(b_.CreateICmpULT(b_.getInt32(static_cast<uint32_t>(at)), source_size.base),
-             [&] { b_.CreateStore(b_.CreateLoad(t, pointer(moved(from).base)), tmp); });
-        v = b_.CreateLoad(t, tmp);
-      } else {
-        v = b_.CreateLoad(t, pointer(moved(from).base));
-      }
-      b_.CreateStore(v, pointer(moved(to).base));
-      continue;
-    }
-    Val src = moved(from), dst = moved(to);
-    Value* v;
-    if (has_size) {
-      Value* in = b_.CreateICmpULT(splat(b_.getInt32(static_cast<uint32_t>(at))), vec(source_size));
-      guard_mask_ = b_.CreateAnd(lanes, in);
-      v = src.uniform() ? gather(nullptr, Val::vector(vec(src)), t, 4)
-                        : load_vector(inst, src, t, 4);
-      guard_mask_ = saved;
-    } else {
-      v = src.uniform() ? splat(b_.CreateLoad(t, pointer(src.base))) : load_vector(inst, src, t, 4);
-    }
-    if (dst.uniform())
-      scatter(Val::vector(vec(dst)), v, 4);
-    else
-      store_vector(inst, dst, v, 4);
-  }
-}
-
-/// mbarrier as one 64-bit word: pending arrivals (20 bits), expected (20 bits), phase (the rest).
-void Lowering::lower_mbarrier(const Inst& inst) {
-  if (inst.has(Tok::expect_tx) || inst.has(Tok::complete_tx) || inst.has(Tok::noComplete) ||
-      inst.has(Tok::arrive_drop))
-    return fail(inst, "this form of mbarrier is not supported");
-  const bool init = inst.has(Tok::init), inval = inst.has(Tok::inval),
-             arrive = inst.has(Tok::arrive);
-  const bool wait = inst.has(Tok::test_wait) || inst.has(Tok::try_wait);
-  if (!init && !inval && !arrive && !wait)
-    return fail(inst, "this form of mbarrier is not supported");
-  const size_t where = (arrive || wait) ? 1 : 0;
-  llvm::Type* i64 = b_.getInt64Ty();
-  Val at = address(inst, inst.ops[where]).at;
-  check_alignment(inst, at, 8);
-  Val operand = Val::scalar(b_.getInt64(1));
-  const bool parity = inst.has(Tok::parity);
-  if (inst.ops.size() > where + 1)
-    operand = fit(read(inst.ops[where + 1], wait && !parity ? PType::b64 : PType::u32), i64);
-  Value* address_array = spill(at, i64);
-  Value* operand_array = spill(operand, i64);
-  Value* result = arrive || wait ? spill(Val::scalar(b_.getInt64(0)), i64) : nullptr;
-  for_each_lane(active(), [&](Value* lane) {
-    Value* p = pointer(load_lane(address_array, i64, lane));
-    Value* x = load_lane(operand_array, i64, lane);
-    const uint64_t field = 0xfffff;
-    if (inval) return;
-    if (init) {
-      b_.CreateStore(b_.CreateOr(x, b_.CreateShl(x, 20)), p);
-      return;
-    }
-    Value* word = b_.CreateLoad(i64, p, true);
-    Value* phase = b_.CreateLShr(word, 40);
-    if (wait) {
-      Value* done = parity ? b_.CreateICmpNE(b_.CreateAnd(phase, 1), b_.CreateAnd(x, 1))
-                           : b_.CreateICmpNE(phase, b_.CreateLShr(x, 40));
-      store_lane(result, i64, lane, b_.CreateZExt(done, i64));
-      return;
-    }
-    Value* pending = b_.CreateSub(b_.CreateAnd(word, field), x);
-    Value* expected = b_.CreateAnd(b_.CreateLShr(word, 20), field);
-    Value* full = b_.CreateICmpEQ(pending, b_.getInt64(0));
-    Value* next = b_.CreateOr(
-        b_.CreateOr(b_.CreateSelect(full, expected, pending), b_.CreateShl(expected, 20)),
-        b_.CreateShl(b_.CreateAdd(phase, b_.CreateZExt(full, i64)), 40));
-    b_.CreateStore(next, p, true);
-    store_lane(result, i64, lane, word);
-  });
-  if (!result) return;
-  Value* r = b_.CreateLoad(scalar_mode() ? i64 : vec_type(i64), result);
-  if (wait) r = b_.CreateICmpNE(r, Constant::getNullValue(r->getType()));
-  write(inst.ops[0], scalar_mode() ? Val::scalar(r) : Val::vector(r),
-        wait ? PType::pred : PType::b64);
-}
-
 bool Lowering::lower_memory(const Inst& inst) {
   switch (inst.op) {
     case Op::ld:
     case Op::ldu:
     case Op::st: {
-      if (inst.has(Tok::shared__cluster))
-        return fail(inst, "distributed shared memory is not supported"), true;
+      if (inst.has(Tok::async) || inst.has(Tok::bulk)) return lower_async(inst);
       const bool is_store = inst.op == Op::st;
       const Operand& a = inst.ops[is_store ? 0 : 1];
       const bool call_param = space_of(inst) == Space::param &&
@@ -699,6 +586,7 @@ bool Lowering::lower_memory(const Inst& inst) {
     }
     case Op::atom:
     case Op::red:
+      if (inst.has(Tok::async)) return lower_async(inst);
       lower_atomic(inst);
       return true;
     case Op::membar:
@@ -706,11 +594,13 @@ bool Lowering::lower_memory(const Inst& inst) {
       memory_fence(inst);
       return true;
     case Op::cp:
-      lower_async_copy(inst);
-      return true;
     case Op::mbarrier:
-      lower_mbarrier(inst);
-      return true;
+    case Op::mapa:
+    case Op::getctarank:
+    case Op::alloca:
+    case Op::stacksave:
+    case Op::stackrestore:
+      return lower_async(inst);
     case Op::prefetch:
     case Op::prefetchu:
     case Op::applypriority:
@@ -720,7 +610,8 @@ bool Lowering::lower_memory(const Inst& inst) {
       write(inst.ops[0], Val::scalar(b_.getInt64(0)), PType::b64);
       return true;
     case Op::cvta: {
-      const bool shared = inst.has(Tok::shared) || inst.has(Tok::shared__cta);
+      const bool shared = inst.has(Tok::shared) || inst.has(Tok::shared__cta) ||
+                          inst.has(Tok::shared__cluster);
       if (!shared) return false;
       const PType t = inst.type();
       Val v = fit(read(inst.ops[1], t), b_.getInt64Ty());

@@ -267,6 +267,15 @@ void Lowering::lower_warp_scalar(const Inst& inst) {
     case Op::barrier:
       exchange(inst, read(inst.ops[0], PType::u32).base, b_.getInt32(0));
       return;
+    case Op::elect: {
+      if (inst.ops[0].kind != Operand::Kind::pair)
+        return fail(inst, "elect.sync needs a destination pair");
+      Value* e = exchange(inst, read(inst.ops.back(), PType::u32).base, b_.getInt32(0));
+      Value* leader = b_.CreateIntrinsic(Intrinsic::cttz, {i32}, {present(e), b_.getFalse()});
+      write(inst.ops[0].elems[0], Val::scalar(leader), PType::b32);
+      write(inst.ops[0].elems[1], Val::scalar(b_.CreateICmpEQ(lane, leader)), PType::pred);
+      return;
+    }
     case Op::shfl: {
       const Operand& dest = inst.ops[0];
       const bool pair = dest.kind == Operand::Kind::pair;
@@ -362,6 +371,14 @@ void Lowering::lower_warp_scalar(const Inst& inst) {
   }
 }
 
+/// A fiber arrives at a barrier with all of its warp's threads: the live lanes must be here.
+void Lowering::check_together(const Inst& inst) {
+  if (scalar_mode() || live_full_) return;
+  if (!guard_mask_ && (!node_mask_ || !rp_->apart_at_barrier.has(node_))) return;
+  Value* live = b_.CreateLoad(live_->getAllocatedType(), live_);
+  fault_if(b_.CreateXor(live, active()), kernel::Fault::lanes_apart, inst.line, nullptr);
+}
+
 /// Barriers of the fiber and lane strategies, and bar.arrive.
 void Lowering::lower_barrier(const Inst& inst) {
   const bool red = inst.has(Tok::red), arrive = inst.has(Tok::arrive);
@@ -377,6 +394,7 @@ void Lowering::lower_barrier(const Inst& inst) {
   Value* threads = b_.getInt32(0);
   const size_t tail = red ? 1 : 0;
   if (inst.ops.size() > i + tail) threads = lane_value(inst.ops[i]);
+  check_together(inst);
   Value* lanes = active();
   Value* arriving = b_.CreateUnaryIntrinsic(Intrinsic::ctpop, bits(lanes));
   Value* yes = b_.getInt32(0);
@@ -425,15 +443,20 @@ bool Lowering::lower_warp(const Inst& inst) {
       break;
     case Op::bar:
     case Op::barrier:
-      if (inst.has(Tok::cluster)) return fail(inst, "clusters are not supported"), true;
+      if (inst.has(Tok::cluster)) {
+        lower_cluster_barrier(inst);
+        return true;
+      }
       if (!warp_barrier) {
         lower_barrier(inst);
         return true;
       }
       break;
     case Op::elect: {
-      if (scalar_mode())
-        return fail(inst, "elect.sync is not supported under the lane strategy"), true;
+      if (scalar_mode()) {
+        lower_warp_scalar(inst);
+        return true;
+      }
       check_member(inst, inst.ops.back());
       Value* here = b_.CreateAnd(splat(bits(active())), vec(read(inst.ops.back(), PType::u32)));
       Value* leader = b_.CreateIntrinsic(Intrinsic::cttz, {here->getType()}, {here, b_.getFalse()});

@@ -39,6 +39,8 @@ bool is_arithmetic(Op op) {
   }
 }
 
+bool is_half(Type t) { return t == Type::f16 || t == Type::bf16; }
+
 /// Copies 32 bits of registers or constants unchanged.
 bool is_copy(const Instruction& inst) {
   if (inst.op != Op::mov && inst.op != Op::selp) return false;
@@ -57,8 +59,13 @@ bool is_nan_pattern(const Operand& o) {
 }  // namespace
 
 bool makes_canonical_nan(const Instruction& inst) {
-  if (inst.op == Op::cvt)
-    return inst.type(0) == Type::f32 && (inst.type(1) == Type::f32 || inst.type(1) == Type::f16);
+  if (inst.op == Op::cvt) {
+    if (inst.type(0) != Type::f32) return false;
+    if (inst.type(1) == Type::f16) return true;
+    const bool moves = !inst.has(Tok::ftz) && !inst.has(Tok::rni) && !inst.has(Tok::rzi) &&
+                       !inst.has(Tok::rmi) && !inst.has(Tok::rpi);
+    return (inst.type(1) == Type::f32 || inst.type(1) == Type::bf16) && !moves;
+  }
   return inst.type_count == 1 && inst.type() == Type::f32 && is_arithmetic(inst.op);
 }
 
@@ -69,7 +76,8 @@ bool reads_nan_bits(const NanPlan& plan, const Instruction& inst) {
   if (inst.op == Op::setp || inst.op == Op::set || inst.op == Op::testp)
     return last != Type::f32 && last != Type::f64;
   if (inst.op == Op::cvt)
-    return last != Type::f32 || inst.type(0) == Type::f64;
+    return last != Type::f32 || !(makes_canonical_nan(inst) || ptx::is_int(inst.type(0)) ||
+                                  is_half(inst.type(0)));
   return !is_arithmetic(inst.op) || (last != Type::f32 && last != Type::f64);
 }
 

@@ -33,6 +33,7 @@ class Planner {
     }
     for (RegionPlan& r : plan_.regions)
       if (!link_chains(r)) return false;
+    if (plan_.strategy == Strategy::fiber && !check_fiber_barriers()) return false;
     return plan_.strategy != Strategy::region || check_barriers();
   }
 
@@ -298,6 +299,58 @@ class Planner {
           }
         }
     return true;
+  }
+
+  /// A fiber arrives for its whole warp. Lanes that may reach an unaligned barrier apart need fibers
+  /// of their own.
+  bool check_fiber_barriers() {
+    for (RegionPlan& rp : plan_.regions) {
+      rp.apart_at_barrier = Bits(graph_.nodes.size());
+      for (NodeId n : rp.region.order) {
+        if (!has_barrier(n)) continue;
+        if (rp.masked.has(n) && others_have_barriers(rp, n)) rp.apart_at_barrier.add(n);
+        const Node& node = graph_.nodes[n];
+        for (uint32_t i = node.begin; i < node.end; ++i) {
+          const Instruction& inst = graph_.inst(node, i);
+          if (inst.op != Op::barrier || inst.has(Tok::warp) || inst.has(Tok::aligned)) continue;
+          const bool guarded =
+              inst.guard != ptx::no_index && !plan_.shapes[inst.guard].uniform();
+          if (!rp.apart_at_barrier.has(n) && !guarded) continue;
+          why_ = "unaligned barrier in divergent control flow, line " + std::to_string(inst.line);
+          return false;
+        }
+      }
+    }
+    return true;
+  }
+
+  bool has_barrier(NodeId n) const {
+    const Node& node = graph_.nodes[n];
+    for (uint32_t i = node.begin; i < node.end; ++i) {
+      const Instruction& inst = graph_.inst(node, i);
+      if ((inst.op == Op::bar || inst.op == Op::barrier) && !inst.has(Tok::warp)) return true;
+    }
+    return false;
+  }
+
+  /// May lanes that went another way than to `n` come to a barrier?
+  bool others_have_barriers(const RegionPlan& rp, NodeId n) const {
+    for (NodeId x : rp.region.order) {
+      const auto& arms = rp.region.succ[x];
+      if (arms.size() < 2 || !diverges(graph_.nodes[x])) continue;
+      for (NodeId inside : arms) {
+        if (!reach(rp.region, inside, rp.region.ipdom[x]).has(n)) continue;
+        for (NodeId other : arms) {
+          if (other == inside) continue;
+          bool found = false;
+          reach(rp.region, other, no_node).each([&](size_t m) {
+            found |= has_barrier(static_cast<NodeId>(m));
+          });
+          if (found) return true;
+        }
+      }
+    }
+    return false;
   }
 
   Plan& plan_;

@@ -23,6 +23,9 @@ struct RegionPlan {
       component_end;         ///< by component: where all lanes meet again; no_node = the end
   std::vector<NodeId> next;  ///< by masked node: next in its component's chain; no_node = end
   bool masked_barrier = false;
+  /// Fiber strategy: masked nodes with a barrier that lanes elsewhere may come to as well. Where they
+  /// can only exit, they count as arrived with their warp.
+  Bits apart_at_barrier;
 };
 
 struct Plan {
@@ -44,6 +47,7 @@ struct Traits {
   bool spins = false;         ///< waits in a loop for what another thread does
   bool uniform_spins_only = true;
   bool exits = false;  ///< `exit` inside a device function
+  bool allocates = false;  ///< alloca: its memory must outlive barriers
   bool float64 = false;
   bool all_ftz = true;  ///< every f32 operation that can flush says .ftz
   bool any_ftz = false;
@@ -52,6 +56,14 @@ struct Traits {
 
 /// Traits of one function body (callees not followed).
 Traits traits_of(const ptx::Function& function);
+
+/// Nodes of the loops that wait for another thread, as build_graph numbers them without cutting at
+/// barriers. False: they cannot be told.
+bool waiting_loops(const ptx::Function& function, std::vector<Bits>& loops);
+
+/// May the lanes of a warp wait as one in every waiting loop of this kernel's fiber plan? False when
+/// a lane in such a loop might need what another lane of its warp does later; `why` says where.
+bool waits_as_warp(const Plan& plan, std::string& why);
 
 /// Analyses `function` for the given launch and strategy. For Strategy::region the graph is cut at
 /// barriers. Returns nothing when the strategy cannot run it; `why` says the reason.

@@ -485,6 +485,17 @@ struct Eval {
                                           : Shape::make_varying();
   }
 
+  /// One barrier for all lanes: one answer.
+  Shape mbarrier_wait() const {
+    const Operand& a = inst.ops[1];
+    Shape s = Shape::make_uniform();
+    if (a.symbol_kind == Operand::SymbolKind::none && a.index != ptx::no_index) s = regs[a.index];
+    if (s.kind == Shape::Kind::undef) return s;
+    if (!s.uniform() || s.guarded) return Shape::make_varying();
+    // States differ by lane, by what they say beside the phase. The lanes wait for all their phases.
+    return inst.has(Tok::parity) ? uniform_if_all(2) : s;
+  }
+
   Shape warp_op() const {
     switch (inst.op) {
       case Op::activemask:
@@ -534,30 +545,42 @@ Shape transfer(const Instruction& inst, const std::vector<Shape>& regs, const La
     case Op::atom:
     case Op::call:
     case Op::elect:
+    case Op::mma:
+    case Op::wmma:
+    case Op::ldmatrix:
+    case Op::movmatrix:
       return Shape::make_varying();
     case Op::bar:
     case Op::barrier:
       return Shape::make_uniform();
-    case Op::mbarrier:
     case Op::tex:
     case Op::tld4:
     case Op::txq:
     case Op::suq:
     case Op::istypep:
     case Op::suld:
+    case Op::alloca:
       return Shape::make_varying();
+    case Op::mbarrier:
+      if (!inst.has(Tok::test_wait) && !inst.has(Tok::try_wait)) return Shape::make_varying();
+      return e.mbarrier_wait();
     default:
       break;
   }
   if (e.any_undef()) return Shape{};
   switch (inst.op) {
+    case Op::addc:
+    case Op::subc:
+    case Op::madc:
+      return Shape::make_varying();  // the carry is, see Planner
     case Op::mov:
       if (inst.ops[0].kind == Operand::Kind::vector || inst.ops[1].kind == Operand::Kind::vector)
         return e.uniform_if_all(1);
       return e.op(1, bits);
     case Op::cvta: {
       Shape s = e.op(1, bits);
-      if (s.shaped() && (inst.has(Tok::shared) || inst.has(Tok::shared__cta))) {
+      if (s.shaped() && (inst.has(Tok::shared) || inst.has(Tok::shared__cta) ||
+                         inst.has(Tok::shared__cluster))) {
         // Moved by the window's host address, of which only 128-byte alignment is known.
         s.base_zeros = std::min<uint8_t>(s.base_zeros, 7);
         s.low = INT64_MIN, s.high = INT64_MAX;

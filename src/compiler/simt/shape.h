@@ -38,6 +38,7 @@ struct LaunchShape {
   uint32_t width = 32;
   uint32_t block[3] = {0, 0, 0};  ///< 0: unknown
   bool small_grid = false;
+  bool cluster = false;      ///< launched in clusters: .shared addresses are the window's
   bool scalar = false;       ///< width 1: everything is uniform
   uint32_t frame_bytes = 0;  ///< .local frame of the function, per lane
   bool block_known() const { return block[0] != 0; }

@@ -35,10 +35,12 @@ class SpinFinder {
       uint32_t line = 0;
       if (!spins(region, loop, line)) continue;
       found = true;
+      loops.push_back(loop.nodes);
       all_uniform &= votes(loop);
       reason = "waits for another thread in the loop at line " + std::to_string(line);
     }
     if (!region.reducible) {
+      irreducible = true;
       // Without loops to look at, any volatile read or atomic may be a wait.
       for (const auto& block : graph_.function->blocks)
         for (const auto& inst : block.body)
@@ -50,6 +52,9 @@ class SpinFinder {
     }
     return found;
   }
+
+  std::vector<Bits> loops;
+  bool irreducible = false;
 
  private:
   template <typename F>
@@ -248,6 +253,8 @@ void read_float_traits(const Instruction& inst, Traits& t) {
     case Op::sin:
     case Op::cos:
     case Op::tanh:
+    case Op::mma:
+    case Op::wmma:
       break;
     default:
       return;
@@ -266,6 +273,15 @@ void read_float_traits(const Instruction& inst, Traits& t) {
 
 }  // namespace
 
+bool waiting_loops(const ptx::Function& function, std::vector<Bits>& loops) {
+  SpinFinder finder(function);
+  std::string reason;
+  bool uniform = true;
+  finder.find(reason, uniform);
+  loops = std::move(finder.loops);
+  return !finder.irreducible;
+}
+
 Traits traits_of(const ptx::Function& function) {
   Traits t;
   for (const auto& block : function.blocks)
@@ -278,6 +294,11 @@ Traits traits_of(const ptx::Function& function) {
         case Op::redux:
         case Op::activemask:
         case Op::elect:
+        case Op::mma:
+        case Op::wmma:
+        case Op::ldmatrix:
+        case Op::stmatrix:
+        case Op::movmatrix:
           t.warp_ops = true;
           break;
         case Op::bar:
@@ -287,6 +308,11 @@ Traits traits_of(const ptx::Function& function) {
             break;
           }
           t.barriers = true;
+          if (inst.has(Tok::cluster)) {
+            t.odd_barriers = true;
+            t.reason = "barrier of a cluster on line " + std::to_string(inst.line);
+            break;
+          }
           {
             // bar.red: d, a{, b}, p; others: a{, b}. A count or a register barrier id is not plain.
             size_t first = inst.has(Tok::red) ? 1 : 0;
@@ -300,6 +326,9 @@ Traits traits_of(const ptx::Function& function) {
           break;
         case Op::mbarrier:
           t.warp_ops = true;
+          break;
+        case Op::alloca:
+          t.allocates = true;
           break;
         case Op::exit:
           if (!function.is_entry) t.exits = true;

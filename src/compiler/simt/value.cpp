@@ -350,6 +350,40 @@ Value* Lowering::thread_linear_base() {
   return b_.CreateMul(warp_, b_.getInt32(width()));
 }
 
+/// Outside of cluster launches the block is a cluster of its own.
+Value* Lowering::read_cluster_sreg(SReg s, uint8_t c) {
+  auto i32 = b_.getInt32Ty();
+  const bool one = !unit_.launch.cluster;
+  auto size = [&](uint8_t i) -> Value* {
+    return one ? static_cast<Value*>(b_.getInt32(1))
+               : launch_field(offsetof(LaunchContext, cluster) + 4 * i, i32);
+  };
+  auto block = [&](uint8_t i) { return ctx_field(offsetof(BlockContext, ctaid) + 4 * i, i32); };
+  switch (s) {
+    case SReg::cluster_ctarank:
+      if (one) return b_.getInt32(0);
+      return b_.CreateLShr(ctx_field(offsetof(BlockContext, shared_offset), i32),
+                           kernel::cluster_window_shift);
+    case SReg::cluster_nctarank:
+      return b_.CreateMul(b_.CreateMul(size(0), size(1)), size(2));
+    default:
+      break;
+  }
+  if (c > 2) return b_.getInt32(0);
+  switch (s) {
+    case SReg::cluster_ctaid:
+      return one ? static_cast<Value*>(b_.getInt32(0)) : b_.CreateURem(block(c), size(c));
+    case SReg::cluster_nctaid:
+      return size(c);
+    case SReg::clusterid:
+      return one ? block(c) : b_.CreateUDiv(block(c), size(c));
+    default: {
+      Value* grid = launch_field(offsetof(LaunchContext, grid) + 4 * c, i32);
+      return one ? grid : b_.CreateUDiv(grid, size(c));
+    }
+  }
+}
+
 Val Lowering::read_sreg(SReg s, uint8_t c) {
   auto i32 = b_.getInt32Ty();
   auto block_dim = [&](uint8_t i) -> Value* {
@@ -462,21 +496,23 @@ Val Lowering::read_sreg(SReg s, uint8_t c) {
     case SReg::reserved_smem_offset_0:
     case SReg::reserved_smem_offset_1:
       return Val::scalar(b_.getInt32(0));
-    // No clusters are launched: the block is a cluster of its own.
     case SReg::is_explicit_cluster:
-      return Val::scalar(b_.getInt1(false));
+      return Val::scalar(b_.CreateICmpNE(
+          launch_field(offsetof(LaunchContext, explicit_cluster), i32), b_.getInt32(0)));
     case SReg::cluster_ctaid:
     case SReg::cluster_ctarank:
-      return Val::scalar(b_.getInt32(0));
     case SReg::cluster_nctaid:
     case SReg::cluster_nctarank:
-      return Val::scalar(b_.getInt32(1));
     case SReg::clusterid:
-      return read_sreg(SReg::ctaid, c);
     case SReg::nclusterid:
-      return read_sreg(SReg::nctaid, c);
+      return Val::scalar(read_cluster_sreg(s, c));
+    // The grid's workspace, which cooperative_groups finds its barrier in.
+    case SReg::envreg1:
+    case SReg::envreg2: {
+      Value* v = launch_field(offsetof(LaunchContext, workspace), b_.getInt64Ty());
+      return Val::scalar(b_.CreateTrunc(s == SReg::envreg1 ? b_.CreateLShr(v, 32) : v, i32));
+    }
     default:
-      if (s == SReg::envreg1 || s == SReg::envreg2) return Val::scalar(b_.getInt32(0));
       if (unit_.error.empty())
         unit_.error = "special register " + std::string(ptx::name(s)) + " is not supported";
       return Val::scalar(b_.getInt32(0));

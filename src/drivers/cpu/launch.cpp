@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "abi/cpu_api.h"
+#include "base/log.h"
 #include "drivers/cpu/context.h"
 #include "drivers/cpu/module/module.h"
 #include "drivers/cpu/stream/order.h"
@@ -21,6 +22,15 @@ struct Shape {
   uint32_t grid[3];
   uint32_t block[3];
   uint32_t shared_bytes;
+};
+
+/// What a launch says beside its shape.
+struct Options {
+  bool has_priority = false;
+  int priority = 0;
+  bool cooperative = false;
+  bool has_cluster = false;
+  uint32_t cluster[3] = {0, 0, 0};
 };
 
 /// Index ranges below this need no 64-bit arithmetic.
@@ -47,12 +57,57 @@ CUresult check_shape(const Shape& shape, const Function& function, const Device&
     for (int i = 0; i < 3; ++i)
       if (shape.block[i] != std::max(kernel.req_ntid[i], 1u)) return CUDA_ERROR_INVALID_VALUE;
   }
-  if (kernel.req_cluster[0] * kernel.req_cluster[1] * kernel.req_cluster[2] > 1)
+  if (kernel.blocks_are_clusters)
     return report({Code::not_supported,
-                   fmt::format("kernel {} asks for thread block clusters, which are not built yet",
+                   fmt::format("kernel {} counts its grid in clusters (.blocksareclusters), which "
+                               "is not built yet",
                                kernel.name),
                    ""});
   return CUDA_SUCCESS;
+}
+
+uint64_t count(const uint32_t dimensions[3]) {
+  return uint64_t{dimensions[0]} * dimensions[1] * dimensions[2];
+}
+
+/// Finds the dimensions of the launch's clusters; 1, 1, 1 without clusters.
+CUresult check_cluster(const Shape& shape, const Function& function, const Options& options,
+                       uint32_t cluster[3], bool* is_explicit) {
+  const KernelState& state = *function.state;
+  const ptx::Function& kernel = state.function();
+  cluster_dimensions(state, options.has_cluster ? options.cluster : nullptr, cluster);
+  *is_explicit = cluster[0] != 0;
+  auto refuse = [&](const std::string& why) {
+    log::write(log::Level::warn, fmt::format("cannot launch {}: {}", kernel.name, why));
+    return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+  };
+  if (cluster[0] == 0) {
+    if (kernel.explicit_cluster) return refuse("it needs cluster dimensions");
+    std::fill(cluster, cluster + 3, 1u);
+    return CUDA_SUCCESS;
+  }
+  for (int i = 0; i < 3; ++i) {
+    if (kernel.req_cluster[0] && cluster[i] != std::max(kernel.req_cluster[i], 1u))
+      return refuse("its cluster dimensions are fixed to others");
+    if (shape.grid[i] % cluster[i] != 0)
+      return refuse(fmt::format("the grid's dimension {} of {} blocks is no multiple of the "
+                                "cluster's {}",
+                                i, shape.grid[i], cluster[i]));
+  }
+  if (count(cluster) > most_cluster_blocks(state))
+    return refuse(fmt::format("clusters of {} blocks, at most {} are allowed", count(cluster),
+                              most_cluster_blocks(state)));
+  return CUDA_SUCCESS;
+}
+
+/// All blocks of a cooperative grid are resident at once: no more than fit the multiprocessors.
+CUresult check_cooperative(const Shape& shape, Function& function, const Device& device) {
+  int blocks = 0;
+  if (CUresult result = resident_blocks(function, device, static_cast<int64_t>(count(shape.block)),
+                                        shape.shared_bytes, &blocks))
+    return result;
+  const uint64_t most = static_cast<uint64_t>(blocks) * device.multiprocessors();
+  return count(shape.grid) <= most ? CUDA_SUCCESS : CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
 }
 
 CUresult check_shared(const Shape& shape, Function& function, const Device& device) {
@@ -94,12 +149,14 @@ CUresult pack(std::vector<uint8_t>& out, const ptx::Function& kernel, void** par
 
 /// The code and the instance for this launch: usually those of the last one.
 CUresult find_code(Function& function, const Shape& shape, Context& context,
+                   jit::Residency residency,
                    std::shared_ptr<const engine::KernelCode>* code,
                    std::shared_ptr<Instance>* instance) {
   bool small = is_small(shape);
   {
     std::lock_guard lock(function.mutex);
-    if (function.code && function.small_grid == small && function.instance &&
+    if (function.code && function.small_grid == small && function.residency == residency &&
+        function.instance &&
         function.instance->owner() == context.owner &&
         std::equal(shape.block, shape.block + 3, function.block)) {
       *code = function.code;
@@ -113,7 +170,7 @@ CUresult find_code(Function& function, const Shape& shape, Context& context,
     if (!module.ok()) return report(module.error());
     *instance = (*module)->instance;
   }
-  auto version = function.state->program->version(function.state->index, shape.block, small);
+  auto version = function.state->program->version(function.state->index, shape.block, small, residency);
   if (!version.ok()) {
     Error error = version.error();
     error.what = fmt::format("cannot launch {}: {}", function.state->function().name, error.what);
@@ -123,24 +180,47 @@ CUresult find_code(Function& function, const Shape& shape, Context& context,
   std::lock_guard lock(function.mutex);
   std::copy(shape.block, shape.block + 3, function.block);
   function.small_grid = small;
+  function.residency = residency;
   function.code = *code;
   function.instance = *instance;
   return CUDA_SUCCESS;
 }
 
 CUresult launch(Function& function, const Shape& shape, CUstream stream, void** params,
-                void** extra, const int* priority) {
+                void** extra, const Options& options) {
   ResolvedStream on;
   if (CUresult result = resolve_stream(stream, &on)) return result;
   Context& context = *on.context;
   if (function.module && function.module->context != &context) return CUDA_ERROR_INVALID_HANDLE;
   if (CUresult result = check_shape(shape, function, context.device)) return result;
   if (CUresult result = check_shared(shape, function, context.device)) return result;
+  uint32_t cluster[3];
+  bool is_explicit_cluster;
+  if (CUresult result = check_cluster(shape, function, options, cluster, &is_explicit_cluster))
+    return result;
+  if (options.cooperative)
+    if (CUresult result = check_cooperative(shape, function, context.device)) return result;
+  const jit::Residency residency = count(cluster) > 1    ? jit::Residency::cluster
+                                   : options.cooperative ? jit::Residency::cooperative
+                                                         : jit::Residency::free;
   auto grid = std::make_unique<engine::GridSpec>();
   if (CUresult result = pack(grid->params, function.state->function(), params, extra))
     return result;
   std::shared_ptr<Instance> instance;
-  if (CUresult result = find_code(function, shape, context, &grid->code, &instance)) return result;
+  if (CUresult result =
+          find_code(function, shape, context, residency, &grid->code, &instance))
+    return result;
+  if (options.cooperative) {
+    const auto threads = static_cast<uint32_t>(count(shape.block));
+    const uint64_t most = engine::most_resident_blocks(grid->code->meta, threads);
+    if (count(shape.grid) > most) {
+      log::write(log::Level::warn,
+                 fmt::format("cannot launch {}: {} blocks of {} threads cannot be resident at once "
+                             "with this machine's stacks, {} can",
+                             function.state->function().name, count(shape.grid), threads, most));
+      return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
+    }
+  }
   grid->globals = instance->addresses();
   grid->keep_alive = std::move(instance);
   std::copy(shape.grid, shape.grid + 3, grid->grid);
@@ -148,7 +228,10 @@ CUresult launch(Function& function, const Shape& shape, CUstream stream, void** 
   grid->dynamic_shared_bytes = shape.shared_bytes;
   grid->grid_id = context.next_grid_id.fetch_add(1, std::memory_order_relaxed);
   grid->sm_count = context.device.multiprocessors();
-  grid->priority = priority ? *priority : on.stream->priority();
+  grid->priority = options.has_priority ? options.priority : on.stream->priority();
+  grid->cooperative = options.cooperative;
+  std::copy(cluster, cluster + 3, grid->cluster);
+  grid->explicit_cluster = is_explicit_cluster;
   Context* owner = &context;
   grid->print = [owner](const char* text, size_t bytes) { owner->print.append(text, bytes); };
   grid->device_malloc = [owner](uint64_t bytes) { return owner->heap.allocate(bytes); };
@@ -169,7 +252,7 @@ CUresult not_built(const char* what) {
 }
 
 /// Attributes that ask for something: hints are accepted, the rest is refused by name.
-CUresult read_attributes(const CUlaunchConfig& config, int* priority, bool* has_priority) {
+CUresult read_attributes(const CUlaunchConfig& config, Options* options) {
   if (config.numAttrs && !config.attrs) return CUDA_ERROR_INVALID_VALUE;
   for (unsigned i = 0; i < config.numAttrs; ++i) {
     const CUlaunchAttributeValue& value = config.attrs[i].value;
@@ -185,17 +268,19 @@ CUresult read_attributes(const CUlaunchConfig& config, int* priority, bool* has_
       case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
         break;  // full order satisfies it
       case CU_LAUNCH_ATTRIBUTE_PRIORITY:
-        *priority = std::min(std::max(value.priority, greatest_priority), least_priority);
-        *has_priority = true;
+        options->priority = std::min(std::max(value.priority, greatest_priority), least_priority);
+        options->has_priority = true;
         break;
       case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
-        if (value.cooperative) return not_built("cooperative");
+        options->cooperative = value.cooperative != 0;
         break;
       case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
         if (!value.clusterDim.x || !value.clusterDim.y || !value.clusterDim.z)
           return CUDA_ERROR_INVALID_VALUE;
-        if (value.clusterDim.x * value.clusterDim.y * value.clusterDim.z > 1)
-          return not_built("cluster dimension");
+        options->has_cluster = true;
+        options->cluster[0] = value.clusterDim.x;
+        options->cluster[1] = value.clusterDim.y;
+        options->cluster[2] = value.clusterDim.z;
         break;
       case CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION:
         break;  // a preference
@@ -224,7 +309,7 @@ CUresult launch_old(CUfunction f, int width, int height, CUstream stream) {
   size_t bytes = function->parameters.size();
   void* extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, function->parameters.data(),
                    CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes, CU_LAUNCH_PARAM_END};
-  return launch(*function, shape, stream, nullptr, bytes ? extra : nullptr, nullptr);
+  return launch(*function, shape, stream, nullptr, bytes ? extra : nullptr, {});
 }
 
 CUresult set_parameter(CUfunction f, int offset, const void* bytes, size_t count) {
@@ -247,23 +332,34 @@ CUresult cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDi
   Function* function;
   if (CUresult result = resolve_launchable(f, &function)) return result;
   Shape shape{{gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, sharedMemBytes};
-  return launch(*function, shape, hStream, kernelParams, extra, nullptr);
+  return launch(*function, shape, hStream, kernelParams, extra, {});
 }
 
-/// partial: attributes cooperative, cluster, programmatic and completion events are refused by name
+CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY,
+                                   unsigned int gridDimZ, unsigned int blockDimX,
+                                   unsigned int blockDimY, unsigned int blockDimZ,
+                                   unsigned int sharedMemBytes, CUstream hStream,
+                                   void** kernelParams) {
+  Function* function;
+  if (CUresult result = resolve_launchable(f, &function)) return result;
+  Shape shape{{gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, sharedMemBytes};
+  Options options;
+  options.cooperative = true;
+  return launch(*function, shape, hStream, kernelParams, nullptr, options);
+}
+
+/// partial: attributes programmatic and completion events are refused by name
 CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction f, void** kernelParams,
                           void** extra) {
   if (!config) return CUDA_ERROR_INVALID_VALUE;
   Function* function;
   if (CUresult result = resolve_launchable(f, &function)) return result;
-  int priority = 0;
-  bool has_priority = false;
-  if (CUresult result = read_attributes(*config, &priority, &has_priority)) return result;
+  Options options;
+  if (CUresult result = read_attributes(*config, &options)) return result;
   Shape shape{{config->gridDimX, config->gridDimY, config->gridDimZ},
               {config->blockDimX, config->blockDimY, config->blockDimZ},
               config->sharedMemBytes};
-  return launch(*function, shape, config->hStream, kernelParams, extra,
-                has_priority ? &priority : nullptr);
+  return launch(*function, shape, config->hStream, kernelParams, extra, options);
 }
 
 CUresult cuFuncSetBlockShape(CUfunction hfunc, int x, int y, int z) {

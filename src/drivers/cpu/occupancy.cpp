@@ -23,6 +23,15 @@ struct Question {
   int64_t most_dynamic = 0;  ///< what a launch may ask for now
 };
 
+CUresult read_needs(Question* out) {
+  KernelState& state = *out->function->state;
+  auto needs = state.program->needs(state.index);
+  if (!needs.ok()) return report(needs.error());
+  out->static_bytes = needs->static_shared_bytes;
+  out->most_dynamic = most_dynamic_shared(state, needs->static_shared_bytes, *out->device);
+  return CUDA_SUCCESS;
+}
+
 CUresult prepare(CUfunction handle, Question* out) {
   if (CUresult result = resolve_launchable(handle, &out->function)) return result;
   Context* context = out->function->module ? out->function->module->context : nullptr;
@@ -32,12 +41,7 @@ CUresult prepare(CUfunction handle, Question* out) {
     return result;
   }
   out->device = &context->device;
-  KernelState& state = *out->function->state;
-  auto needs = state.program->needs(state.index);
-  if (!needs.ok()) return report(needs.error());
-  out->static_bytes = needs->static_shared_bytes;
-  out->most_dynamic = most_dynamic_shared(state, needs->static_shared_bytes, *out->device);
-  return CUDA_SUCCESS;
+  return read_needs(out);
 }
 
 int64_t shared_of_block(const Question& question, int64_t dynamic_bytes) {
@@ -61,7 +65,59 @@ int blocks_that_fit(const Question& question, int64_t block_threads, int64_t dyn
   return static_cast<int>(std::min({by_threads, by_shared, by_registers, by_blocks}));
 }
 
+/// Blocks of the configured launch that all multiprocessors hold together.
+int64_t blocks_on_device(const Question& question, const CUlaunchConfig& config) {
+  const int64_t threads =
+      int64_t{config.blockDimX} * config.blockDimY * config.blockDimZ;
+  if (threads <= 0) return 0;
+  return int64_t{blocks_that_fit(question, threads, config.sharedMemBytes)} *
+         question.device->multiprocessors();
+}
+
+/// The cluster dimensions that the configuration names, or nullptr.
+const uint32_t* asked_cluster(const CUlaunchConfig& config, uint32_t out[3]) {
+  for (unsigned i = 0; i < config.numAttrs; ++i) {
+    if (config.attrs[i].id != CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) continue;
+    out[0] = config.attrs[i].value.clusterDim.x;
+    out[1] = config.attrs[i].value.clusterDim.y;
+    out[2] = config.attrs[i].value.clusterDim.z;
+    return out;
+  }
+  return nullptr;
+}
+
 }  // namespace
+
+void cluster_dimensions(const KernelState& state, const uint32_t* asked, uint32_t out[3]) {
+  const ptx::Function& kernel = state.function();
+  for (size_t i = 0; i < 3; ++i) {
+    if (asked)
+      out[i] = asked[i];
+    else if (kernel.req_cluster[0])
+      out[i] = std::max(kernel.req_cluster[i], 1u);
+    else if (state.required_cluster[0] > 0)
+      out[i] = static_cast<uint32_t>(std::max(state.required_cluster[i].load(), 1));
+    else
+      out[i] = 0;
+  }
+}
+
+uint32_t most_cluster_blocks(const KernelState& state) {
+  const uint32_t most =
+      state.non_portable_cluster ? engine::most_cluster_blocks : portable_cluster_blocks;
+  const uint32_t rank = state.function().max_cluster_rank;
+  return rank ? std::min(most, rank) : most;
+}
+
+CUresult resident_blocks(Function& function, const Device& device, int64_t block_threads,
+                         int64_t dynamic_bytes, int* blocks) {
+  Question question;
+  question.function = &function;
+  question.device = &device;
+  if (CUresult result = read_needs(&question)) return result;
+  *blocks = blocks_that_fit(question, block_threads, dynamic_bytes);
+  return CUDA_SUCCESS;
+}
 
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* numBlocks, CUfunction func, int blockSize,
                                                      size_t dynamicSMemSize) {
@@ -118,6 +174,42 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int* minGridSize, int* blockS
   }
   *blockSize = best_block;
   *minGridSize = best_blocks * static_cast<int>(question.device->multiprocessors());
+  return CUDA_SUCCESS;
+}
+
+/// partial: multiprocessors form no groups here, so a cluster may lie on any of them
+CUresult cuOccupancyMaxPotentialClusterSize(int* clusterSize, CUfunction func,
+                                            const CUlaunchConfig* config) {
+  Context* context;
+  if (CUresult result = current_usable(&context)) return result;
+  if (!clusterSize || !config || (config->numAttrs && !config->attrs))
+    return CUDA_ERROR_INVALID_VALUE;
+  Question question;
+  if (CUresult result = prepare(func, &question)) return result;
+  const int64_t blocks = blocks_on_device(question, *config);
+  int64_t size = 1;
+  while (2 * size <= std::min<int64_t>(blocks, most_cluster_blocks(*question.function->state)))
+    size *= 2;
+  if (blocks == 0) return CUDA_ERROR_INVALID_VALUE;
+  *clusterSize = static_cast<int>(size);
+  return CUDA_SUCCESS;
+}
+
+/// partial: as cuOccupancyMaxPotentialClusterSize
+CUresult cuOccupancyMaxActiveClusters(int* numClusters, CUfunction func,
+                                      const CUlaunchConfig* config) {
+  Context* context;
+  if (CUresult result = current_usable(&context)) return result;
+  if (!numClusters || !config || (config->numAttrs && !config->attrs))
+    return CUDA_ERROR_INVALID_VALUE;
+  Question question;
+  if (CUresult result = prepare(func, &question)) return result;
+  uint32_t asked[3], cluster[3];
+  const KernelState& state = *question.function->state;
+  cluster_dimensions(state, asked_cluster(*config, asked), cluster);
+  const uint64_t size = uint64_t{cluster[0]} * cluster[1] * cluster[2];
+  if (size == 0 || size > most_cluster_blocks(state)) return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+  *numClusters = static_cast<int>(blocks_on_device(question, *config) / static_cast<int64_t>(size));
   return CUDA_SUCCESS;
 }
 

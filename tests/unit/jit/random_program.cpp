@@ -1,32 +1,71 @@
-// Random PTX for the differential test. See runner.h. Values only flow through registers, own
-// memory slots and, behind barriers or in shuffles, neighbours': no data races, no undefined
-// behaviour.
-#include <fmt/format.h>
-
-#include <random>
-
+// Random PTX for the differential test. See runner.h. Values flow through registers, own memory
+// slots and local arrays, and, behind barriers, in shuffles or by atomics whose final result has no
+// order, from neighbours: no data races, no undefined behaviour. The evaluator is strict and holds
+// the programs to it.
+#include "random_instructions.h"
 #include "runner.h"
 
 namespace limen::test {
 
 namespace {
 
-constexpr int registers = 10, wides = 4, predicates = 4;
+constexpr int local_bytes = 64, shared_sums = 2048;
 
-class Writer {
+class Writer : private RandomInstructions {
  public:
   Writer(uint64_t seed, bool barriers, bool warp_ops)
-      : random_(seed), barriers_(barriers), warp_ops_(warp_ops) {}
+      : RandomInstructions(seed), barriers_(barriers), warp_ops_(warp_ops) {}
 
   std::string program() {
-    text_ =
-        ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 pin, .param "
-        ".u64 pout, .param .u32 pn)\n{\n";
-    text_ += fmt::format(
-        ".reg .b32 %r<{}>;\n.reg .b64 %d<{}>;\n.reg .pred %p<{}>;\n.reg .b32 %t<8>;\n.reg .b64 "
-        "%a<8>;\n.reg .b32 %c<16>;\n.reg .pred %q<8>;\n",
-        registers, wides, predicates);
-    text_ += ".shared .align 4 .b8 sm[4096];\n";
+    text_ = ".version 8.2\n.target sm_90\n.address_size 64\n";
+    text_ +=
+        ".const .align 4 .u32 table[16] = {1, 2, 4, 8, 16, 0xffffffff, 0x80000000, 0, 7, 9, "
+        "0x3f800000, 0x7f800000, 0xff800001, 3, 5, 1000};\n";
+    text_ +=
+        ".global .align 8 .u64 wide_table[4] = {1, 0xffffffffffffffff, 0x4000000000000000, "
+        "99};\n";
+    calls_ = pick(3) == 0;
+    if (calls_) functions();
+    budget_ = text_.size() + 2000 + pick(2500);
+    text_ += ".visible .entry k(.param .u64 pin, .param .u64 pout, .param .u32 pn)\n{\n";
+    declarations();
+    text_ += ".reg .b32 %t<8>;\n.reg .b64 %a<8>;\n";
+    text_ += ".shared .align 8 .b8 sm[4096];\n";
+    has_local_ = pick(3) == 0;
+    if (has_local_) text_ += fmt::format(".local .align 8 .b8 loc[{}];\n", local_bytes);
+    addresses();
+    for (uint32_t i = 0; i < registers; ++i) emit("mov.u32 %r{}, {}", i, start(i));
+    line("ld.global.u32 %r1, [%a3]");
+    for (uint32_t i = 0; i < wides; ++i) emit("cvt.u64.u32 %d{}, %r{}", i, i);
+    for (uint32_t i = 0; i < predicates; ++i)
+      emit("setp.lt.u32 %p{}, %r1, {}", i, 1u << (30 + i % 2));
+    // Of a neighbour that exits early the others read this.
+    own_shared_word();
+    line("st.shared.u32 [%c4], %t4");
+    line("setp.lt.u32 %q6, %c1, 16");
+    emit("@%q6 st.shared.u32 [%c4+{}], %t4", shared_sums);
+    if (has_local_)
+      for (int at = 0; at < local_bytes; at += 8)
+        emit("st.local.u64 [loc+{}], %d{}", at, pick(wides));
+    // A shuffle from a lane that has exited is undefined: no exits where lanes look at each other.
+    if (pick(4) == 0 && !warp_ops_) early_exit();
+    statements(3 + pick(5), 0, true);
+    for (uint32_t i = 0; i < registers; ++i) emit("st.global.u32 [%a4+{}], %r{}", 4 * i, i);
+    for (uint32_t i = 0; i < 2; ++i) emit("st.global.u64 [%a4+{}], %d{}", 40 + 8 * i, i);
+    line("ret");
+    text_ += "}\n";
+    return std::move(text_);
+  }
+
+ private:
+  void declarations() {
+    text_ += fmt::format(".reg .b32 %r<{}>;\n.reg .b64 %d<{}>;\n.reg .pred %p<{}>;\n", registers,
+                         wides, predicates);
+    text_ += ".reg .b32 %c<20>;\n.reg .pred %q<8>;\n.reg .b64 %f<4>;\n";
+    text_ += scratch_registers();
+  }
+
+  void addresses() {
     line("ld.param.u64 %a0, [pin]");
     line("ld.param.u64 %a1, [pout]");
     line("ld.param.u32 %t7, [pn]");
@@ -42,31 +81,11 @@ class Writer {
     line("add.s64 %a3, %a0, %a2");  // in[thread]
     line("mul.wide.u32 %a4, %t4, 64");
     line("add.s64 %a4, %a1, %a4");  // out[thread * 16]
-    for (int i = 0; i < registers; ++i) line(fmt::format("mov.u32 %r{}, {}", i, start(i)));
-    line("ld.global.u32 %r1, [%a3]");
-    for (int i = 0; i < wides; ++i) line(fmt::format("cvt.u64.u32 %d{}, %r{}", i, i));
-    for (int i = 0; i < predicates; ++i)
-      line(fmt::format("setp.lt.u32 %p{}, %r1, {}", i, 1u << (30 + i % 2)));
-    // Of a neighbour that exits early the others read this.
-    if (barriers_) {
-      own_shared_word();
-      line("st.shared.u32 [%c4], %t4");
-    }
-    // A shuffle from a lane that has exited is undefined: no exits where lanes look at each other.
-    if (pick(4) == 0 && !warp_ops_) early_exit();
-    statements(3 + pick(5), 0, true);
-    for (int i = 0; i < registers; ++i) line(fmt::format("st.global.u32 [%a4+{}], %r{}", 4 * i, i));
-    for (int i = 0; i < 2; ++i) line(fmt::format("st.global.u64 [%a4+{}], %d{}", 40 + 8 * i, i));
-    line("ret");
-    text_ += "}\n";
-    return text_;
+    line("mul.wide.u32 %a6, %t7, 64");
+    line("add.s64 %a6, %a1, %a6");  // the sums, behind the threads' words
   }
 
- private:
-  uint32_t pick(uint32_t n) { return static_cast<uint32_t>(random_() % n); }
-  void line(const std::string& s) { text_ += "  " + s + ";\n"; }
-  void label(int l) { text_ += fmt::format("L{}:\n", l); }
-  std::string start(int i) {
+  std::string start(uint32_t i) {
     switch (i) {
       case 0:
         return "%t4";
@@ -82,145 +101,173 @@ class Writer {
         return std::to_string(pick(1000));
     }
   }
-  std::string reg() { return fmt::format("%r{}", pick(registers)); }
-  std::string wide() { return fmt::format("%d{}", pick(wides)); }
-  std::string pred() { return fmt::format("%p{}", pick(predicates)); }
-  std::string value() {
-    switch (pick(4)) {
-      case 0:
-        return std::to_string(static_cast<int>(pick(64)) - 16);
-      case 1:
-        return pick(3) ? std::to_string(1 << pick(8))
-                       : std::to_string(static_cast<int32_t>(random_()));
-      default:
-        return reg();
-    }
-  }
-  std::string guard() {
-    return pick(6) == 0 ? fmt::format("@{}{} ", pick(2) ? "!" : "", pred()) : "";
-  }
 
   void early_exit() {
-    line(fmt::format("setp.ge.u32 %q0, %t4, %r{}", 6));
+    emit("setp.ge.u32 %q0, %t4, %r{}", 6);
     line("@%q0 ret");
   }
 
   void simple() {
-    const char* two[] = {"add.s32", "sub.s32", "mul.lo.s32", "and.b32", "or.b32",  "xor.b32",
-                         "min.s32", "max.u32", "min.u32",    "div.u32", "rem.s32", "div.s32"};
-    const char* compares[] = {"eq.s32", "ne.s32", "lt.s32", "le.s32", "gt.s32",
-                              "ge.s32", "lt.u32", "le.u32", "gt.u32", "ge.u32"};
-    switch (pick(18)) {
-      case 15:
-      case 16:
-        return real();
-      case 0:
-      case 1:
-      case 2:
-      case 3:
-        return line(guard() + fmt::format("{} {}, {}, {}", two[pick(pick(3) ? 6 : 12)], reg(),
-                                          reg(), value()));
-      case 4:
-        return line(guard() + fmt::format("mov.u32 {}, {}", reg(),
-                                          pick(2) ? value() : fmt::format("%t{}", pick(5))));
-      case 5:
-        return line(guard() + fmt::format("{} {}, {}, {}",
-                                          pick(2)   ? "shl.b32"
-                                          : pick(2) ? "shr.u32"
-                                                    : "shr.s32",
-                                          reg(), reg(),
-                                          pick(4) ? std::to_string(pick(34)) : reg()));
-      case 6:
-        return line(guard() +
-                    fmt::format("setp.{} {}, {}, {}", compares[pick(10)], pred(), reg(), value()));
-      case 7:
-        return line(guard() +
-                    fmt::format("selp.b32 {}, {}, {}, {}", reg(), value(), reg(), pred()));
-      case 8:
-        return line(guard() +
-                    fmt::format("mad.lo.s32 {}, {}, {}, {}", reg(), reg(), value(), reg()));
-      case 9:
-        return line(guard() + fmt::format("mul.wide.{} {}, {}, {}", pick(2) ? "s32" : "u32", wide(),
-                                          reg(), std::to_string(1 << pick(5))));
-      case 10:
-        return line(guard() +
-                    fmt::format("cvt.{} {}, {}", pick(2) ? "s64.s32" : "u64.u32", wide(), reg()));
-      case 11:
-        return line(guard() + fmt::format("{} {}, {}, {}", pick(2) ? "add.s64" : "sub.s64", wide(),
-                                          wide(), pick(2) ? wide() : std::to_string(pick(99))));
-      case 12:
-        return line(guard() + fmt::format("cvt.u32.u64 {}, {}", reg(), wide()));
-      case 13:
-        return load();
+    const uint32_t k = pick(in_function_ ? 14 : 20);
+    if (k < 14) return any_instruction();
+    switch (k) {
       case 14:
-        return line(guard() + fmt::format("{} {}, {}, {}",
-                                          pick(2)   ? "xor.pred"
-                                          : pick(2) ? "and.pred"
-                                                    : "or.pred",
-                                          pred(), pred(), pred()));
-      default:
+      case 15:
+        return load();
+      case 16:
         return store();
-    }
-  }
-
-  /// f32 in the same registers: bits that were integers are often NaNs and subnormals.
-  void real() {
-    const char* two[] = {"add.f32", "sub.f32", "mul.f32", "min.f32", "max.f32", "div.rn.f32"};
-    const char* one[] = {"neg.f32", "abs.f32", "sqrt.rn.f32", "cvt.rn.f32.s32", "cvt.rzi.s32.f32"};
-    const char* compares[] = {"lt", "leu", "eq", "neu", "nan", "num"};
-    switch (pick(6)) {
-      case 0:
-        return line(guard() + fmt::format("fma.rn.f32 {}, {}, {}, {}", reg(), reg(), reg(), reg()));
-      case 1:
-        return line(guard() + fmt::format("{} {}, {}", one[pick(5)], reg(), reg()));
-      case 2:
-        return line(guard() +
-                    fmt::format("setp.{}.f32 {}, {}, {}", compares[pick(6)], pred(), reg(), reg()));
-      case 3:
-        return line(guard() + fmt::format("mov.f32 {}, {}", reg(), pick(4) ? reg() : "0f7FC12345"));
+      case 17:
+        return pick(2) ? atomic() : constant();
+      case 18:
+        return has_local_ ? local() : any_instruction();
       default:
-        return line(guard() + fmt::format("{} {}, {}, {}", two[pick(6)], reg(), reg(), reg()));
+        return calls_ ? call() : emit("{}mov.u32 {}, %t{}", guard(), reg(), pick(5));
     }
   }
 
-  /// in[] is 1024 words; the index comes from a register, often a shaped one.
+  /// in[] is 4096 words; the index comes from a register, often a shaped one.
   void load() {
-    std::string r = reg();
-    std::string g = guard();
+    const std::string r = reg(), g = guard();
     switch (pick(3)) {
-      case 0: {  // any index, made legal
-        line(fmt::format("and.b32 %c0, {}, 1023", r));
-        line("mul.wide.u32 %a5, %c0, 4");
+      case 0:  // any index, made legal
+        emit("and.b32 %c0, {}, 1023", r);
         break;
-      }
       case 1:  // thread + constant: stays shaped
-        line(fmt::format("add.s32 %c0, %t4, {}", pick(64)));
-        line("mul.wide.s32 %a5, %c0, 4");
+        emit("add.s32 %c0, %t4, {}", pick(64));
         break;
-      default:  // 32-bit progression that may wrap below: unsigned, guarded widening, legal after
-                // the mask
-        line(fmt::format("add.s32 %c0, %t0, {}", static_cast<int>(pick(40)) - 40));
+      default:  // a progression that wraps below: unsigned, guarded widening, legal after the
+                // maximum
+        emit("add.s32 %c0, %t0, {}", static_cast<int>(pick(40)) - 40);
         line("max.s32 %c0, %c0, 0");
-        line("mul.wide.u32 %a5, %c0, 4");
         break;
     }
+    line("mul.wide.u32 %a5, %c0, 4");
     line("add.s64 %a5, %a0, %a5");
-    line(g + fmt::format("ld.global.u32 {}, [%a5]", reg()));
+    switch (pick(8)) {
+      case 0:
+        return emit("{}ld.global.{} {}, [%a5+{}]", g, pick({"u8", "s8"}), reg(), pick(4));
+      case 1:
+        return emit("{}ld.global.{} {}, [%a5+{}]", g, pick({"u16", "s16"}), reg(), 2 * pick(2));
+      case 2:
+        line("and.b64 %a5, %a5, -8");
+        return emit("{}ld.global{}.v2.u32 {{{}, {}}}, [%a5]", g, pick({"", ".nc"}), "%r6", "%r7");
+      case 3:
+        line("and.b64 %a5, %a5, -16");
+        return emit("{}ld.global.v4.u32 {{%r6, %r1, %r9, %r8}}, [%a5]", g);
+      case 4:
+        line("and.b64 %a5, %a5, -8");
+        return emit("{}ld.{}u64 {}, [%a5]", g, pick({"global.", ""}), wide());
+      default:
+        return emit("{}ld.global{}.u32 {}, [%a5]", g, pick({"", "", ".nc"}), reg());
+    }
   }
 
   void store() {
-    line(guard() + fmt::format("st.global.u32 [%a4+{}], {}", 56 + 4 * pick(2), reg()));
+    const std::string g = guard();
+    switch (pick(6)) {
+      case 0:
+        return emit("{}st.global.u8 [%a4+{}], {}", g, 56 + pick(8), reg());
+      case 1:
+        return emit("{}st.global.u16 [%a4+{}], {}", g, 56 + 2 * pick(4), reg());
+      case 2:
+        return emit("{}st.global.v2.u32 [%a4+56], {{{}, {}}}", g, reg(), reg());
+      case 3:
+        return emit("{}st.u64 [%a4+56], {}", g, wide());
+      default:
+        return emit("{}st.global.u32 [%a4+{}], {}", g, 56 + 4 * pick(2), reg());
+    }
+  }
+
+  void constant() {
+    const std::string g = guard();
+    if (pick(2)) {
+      emit("and.b32 %c0, {}, 15", reg());
+      line("mul.wide.u32 %a5, %c0, 4");
+      line("mov.u64 %f0, table");
+      line("add.s64 %a5, %f0, %a5");
+      return emit("{}ld.const.u32 {}, [%a5]", g, reg());
+    }
+    return emit("{}ld.global.u64 {}, [wide_table+{}]", g, wide(), 8 * pick(4));
+  }
+
+  /// Own words give their old value; of words that all share only the final value has no order, and
+  /// it has none only if each word sees one operation.
+  void atomic() {
+    const std::string g = guard();
+    switch (pick(6)) {
+      case 0:
+        return emit("{}atom.global.{} {}, [%a4+{}], {}", g,
+                    pick({"add.u32", "exch.b32", "max.s32", "min.u32", "and.b32", "or.b32",
+                          "xor.b32", "inc.u32", "dec.u32"}),
+                    reg(), 56 + 4 * pick(2), reg());
+      case 1:
+        return emit("{}atom.global.cas.b32 {}, [%a4+56], {}, {}", g, reg(), reg(), reg());
+      case 2:
+        return emit("{}atom.{} {}, [%a4+56], {}", g,
+                    pick({"add.u64", "exch.b64", "max.u64", "min.s64", "xor.b64"}), wide(), wide());
+      default:
+        return shared_word(g, "global", "%a6");
+    }
+  }
+
+  /// One of 8 words (two of them of 64 bits) behind `base`, each with an operation of its own.
+  void shared_word(const std::string& g, const char* space, const char* base) {
+    const struct {
+      const char* op;
+      int at;
+      bool wide;
+    } words[] = {{"add.u32", 0, false},  {"max.u32", 4, false},  {"min.s32", 8, false},
+                 {"or.b32", 12, false},  {"xor.b32", 16, false}, {"max.s32", 20, false},
+                 {"add.u64", 24, true},  {"or.b64", 32, true},   {"and.b32", 40, false},
+                 {"min.u32", 44, false}, {"max.s64", 48, true},  {"xor.b64", 56, true}};
+    const auto& w = words[pick(12)];
+    const std::string v = w.wide ? wide() : reg();
+    if (pick(2)) return emit("{}red.{}.{} [{}+{}], {}", g, space, w.op, base, w.at, v);
+    emit("{}atom.{}.{} {}, [{}+{}], {}", g, space, w.op, w.wide ? "%f3" : "%c19", base, w.at, v);
+  }
+
+  void local() {
+    const std::string g = guard();
+    const uint32_t bytes = 1u << pick(4);
+    emit("and.b32 %c0, {}, {}", reg(), (local_bytes - 1) & ~(bytes - 1));
+    const bool generic = pick(4) == 0;
+    line("mov.u64 %f0, loc");
+    if (generic) line("cvta.local.u64 %f0, %f0");
+    line("cvt.u64.u32 %f1, %c0");
+    line("add.s64 %f0, %f0, %f1");
+    const char* space = generic ? "" : ".local";
+    const std::string type = bytes == 8 ? "b64" : pick({"u", "s"}) + std::to_string(8 * bytes);
+    const std::string v = bytes == 8 ? wide() : reg();
+    if (pick(2)) return emit("{}ld{}.{} {}, [%f0]", g, space, type, v);
+    emit("{}st{}.{} [%f0], {}", g, space, type, v);
   }
 
   void shuffle() {
+    switch (pick(7)) {
+      case 0:
+        return emit("vote.sync.ballot.b32 {}, {}{}, -1", reg(), negation(), pred());
+      case 1:
+        return emit("vote.sync.{}.pred {}, {}, -1", pick({"any", "all", "uni"}), pred(), pred());
+      case 2:
+        return emit("redux.sync.{} {}, {}, -1",
+                    pick({"add.s32", "min.s32", "max.u32", "and.b32", "or.b32", "xor.b32",
+                          "min.u32", "max.s32", "add.u32"}),
+                    reg(), reg());
+      case 3:
+        if (pick(2)) return emit("match.any.sync.b32 {}, {}, -1", reg(), reg());
+        return emit("match.{}.b64 {}, {}, -1", pick({"any.sync", "all.sync"}), reg(), wide());
+      case 4:
+        emit("and.b32 %c0, {}, 1", reg());
+        return emit("match.all.sync.b32 {}|{}, %c0, -1", reg(), pred());
+      default:
+        break;
+    }
+    const uint32_t mode = pick(4);
     const char* modes[] = {"up", "down", "bfly", "idx"};
-    const char* clamps[] = {"31", "0", "31", "31"};
-    uint32_t m = pick(4);
-    line(fmt::format("shfl.sync.{}.b32 {}|{}, {}, {}, {}, -1", modes[m], reg(), pred(), reg(),
-                     pick(2) ? std::to_string(pick(32)) : reg(), m == 0 ? clamps[1] : clamps[0]));
-    if (pick(2)) line(fmt::format("vote.sync.ballot.b32 {}, {}, -1", reg(), pred()));
-    if (pick(4) == 0)
-      line(fmt::format("vote.sync.{}.pred {}, {}, -1", pick(2) ? "any" : "all", pred(), pred()));
+    const uint32_t segment = pick(3) ? 0 : (32 - (1u << pick(5))) << 8;
+    emit("shfl.sync.{}.b32 {}|{}, {}, {}, {}, -1", modes[mode], reg(), pred(), reg(),
+         pick(2) ? std::to_string(pick(32)) : reg(), segment + (mode == 0 ? 0 : 31));
+    if (pick(2)) emit("vote.sync.ballot.b32 {}, {}, -1", reg(), pred());
   }
 
   void own_shared_word() {
@@ -231,15 +278,47 @@ class Writer {
   }
 
   void barrier() {
+    switch (pick(5)) {
+      case 0:
+        return reduction();
+      case 1:
+        return block_sums();
+      default:
+        break;
+    }
     // Own word out, neighbour's in; two barriers keep the phases apart.
     own_shared_word();
-    line(fmt::format("st.shared.u32 [%c4], {}", reg()));
-    line("bar.sync 0");
-    line(fmt::format("add.s32 %c5, %c1, {}", 1 + pick(40)));
+    emit("st.shared.u32 [%c4], {}", reg());
+    line(pick({"bar.sync 0", "barrier.sync 0", "bar.sync 1"}));
+    emit("add.s32 %c5, %c1, {}", 1 + pick(40));
     line("rem.u32 %c5, %c5, %t6");
     line("shl.b32 %c5, %c5, 2");
     line("add.s32 %c5, %c3, %c5");
-    line(fmt::format("ld.shared.u32 {}, [%c5]", reg()));
+    if (pick(3))
+      emit("ld.shared.u32 {}, [%c5]", reg());
+    else
+      emit("ld.shared.{} {}, [%c5+{}]", pick({"u8", "s8"}), reg(), pick(4));
+    line("bar.sync 0");
+  }
+
+  void reduction() {
+    if (pick(2)) return emit("bar.red.popc.u32 {}, 0, {}{}", reg(), negation(), pred());
+    emit("bar.red.{}.pred {}, 0, {}{}", pick({"and", "or"}), pred(), negation(), pred());
+  }
+
+  /// Words that all threads of the block add to, between barriers.
+  void block_sums() {
+    line("bar.sync 0");
+    own_shared_word();
+    line("setp.lt.u32 %q6, %c1, 16");
+    emit("@%q6 st.shared.u32 [%c4+{}], {}", shared_sums, static_cast<int>(pick(3)) - 1);
+    line("bar.sync 0");
+    line("mov.u32 %c5, sm");
+    emit("add.s32 %c5, %c5, {}", shared_sums);
+    for (uint32_t n = 0, all = 1 + pick(3); n < all; ++n) shared_word(guard(), "shared", "%c5");
+    line("bar.sync 0");
+    emit("ld.shared.u32 {}, [%c5+{}]", reg(), 4 * pick(16));
+    emit("ld.shared.u64 {}, [%c5+{}]", wide(), 8 * pick(8));
     line("bar.sync 0");
   }
 
@@ -248,22 +327,24 @@ class Writer {
   }
 
   void statement(int depth, bool uniform) {
-    uint32_t k = pick(14);
-    if (depth >= 4) k = 13;
-    if (k < 3) return branch(depth, uniform);
+    uint32_t k = pick(15);
+    const bool full = text_.size() > budget_;
+    if (depth >= 4 || full) k = 13;
+    if (k < 3) return branch(depth);
     if (k < 5) return loop(depth);
     if (k == 5 && uniform && barriers_) return barrier();
     if (k == 6 && uniform && warp_ops_) return shuffle();
     if (k == 7 && !breaks_.empty() && pick(2)) return leave();
-    for (uint32_t i = 0, n = 1 + pick(5); i < n; ++i) simple();
+    if (k == 8) return indexed_branch(depth);
+    for (uint32_t i = 0, n = full ? 1 : 1 + pick(4); i < n; ++i) simple();
   }
 
-  void branch(int depth, bool) {
+  void branch(int depth) {
     const int other = next_++, end = next_++;
-    line(fmt::format("@{}{} bra L{}", pick(2) ? "!" : "", pred(), other));
+    emit("@{}{} bra L{}", pick(2) ? "!" : "", pred(), other);
     statements(1 + pick(3), depth + 1, false);
     if (pick(2)) {
-      line(fmt::format("bra{} L{}", "", end));
+      emit("bra L{}", end);
       label(other);
       statements(1 + pick(3), depth + 1, false);
     } else {
@@ -272,22 +353,44 @@ class Writer {
     label(end);
   }
 
+  void indexed_branch(int depth) {
+    const int end = next_++, list = next_++;
+    const uint32_t count = 2 + pick(2) * 2;
+    std::vector<int> arms;
+    std::string names;
+    for (uint32_t n = 0; n < count; ++n) {
+      arms.push_back(next_++);
+      // The second arm may be entered by two indices.
+      names += fmt::format("{}L{}", n ? ", " : "", n == 3 && pick(2) ? arms[1] : arms[n]);
+    }
+    text_ += fmt::format("T{}: .branchtargets {};\n", list, names);
+    emit("and.b32 %c0, {}, {}", reg(), count - 1);
+    emit("brx.idx %c0, T{}", list);
+    for (uint32_t n = 0; n < count; ++n) {
+      label(arms[n]);
+      statements(1 + pick(2), depth + 1, false);
+      if (n + 1 < count && pick(4)) emit("bra L{}", end);
+    }
+    label(end);
+  }
+
   /// Bounded by a counter of its own depth; sometimes uniform, sometimes by lane.
   void loop(int depth) {
     const int head = next_++, end = next_++, latch = next_++;
     const std::string c = fmt::format("%c{}", 8 + depth);
-    const bool same = pick(2);
-    line(same ? fmt::format("mov.u32 {}, {}", c, 1 + pick(5))
-              : fmt::format("and.b32 {}, {}, 7", c, reg()));
+    if (pick(2))
+      emit("mov.u32 {}, {}", c, 1 + pick(5));
+    else
+      emit("and.b32 {}, {}, 7", c, reg());
     label(head);
-    line(fmt::format("setp.le.s32 %q{}, {}, 0", 1 + depth, c));
-    line(fmt::format("@%q{} bra L{}", 1 + depth, end));
+    emit("setp.le.s32 %q{}, {}, 0", 1 + depth, c);
+    emit("@%q{} bra L{}", 1 + depth, end);
     breaks_.push_back({head, end, latch, c});
     statements(1 + pick(3), depth + 1, false);
     breaks_.pop_back();
     label(latch);
-    line(fmt::format("sub.s32 {}, {}, 1", c, c));
-    line(fmt::format("bra L{}", head));
+    emit("sub.s32 {}, {}, 1", c, c);
+    emit("bra L{}", head);
     label(end);
   }
 
@@ -295,30 +398,75 @@ class Writer {
     const Loop& any = breaks_[pick(static_cast<uint32_t>(breaks_.size()))];
     switch (pick(7)) {
       case 0:
-        return line(fmt::format("@{} bra L{}", pred(), breaks_.back().latch));
+        return emit("@{} bra L{}", pred(), breaks_.back().latch);
       case 1:
-        if (barriers_ || warp_ops_) break;
-        return line(fmt::format("@{} ret", pred()));
+        if (barriers_ || warp_ops_ || in_function_) break;
+        return emit("@{} ret", pred());
       case 2:
-        return line(fmt::format("@{} bra L{}", pred(), any.latch));
+        return emit("@{} bra L{}", pred(), any.latch);
       case 3:
       case 4: {  // a back edge of its own from inside an arm, of this loop or of an outer one
         const int skip = next_++;
-        line(fmt::format("@{} bra L{}", pred(), skip));
+        emit("@{} bra L{}", pred(), skip);
         simple();
-        line(fmt::format("sub.s32 {}, {}, 1", any.counter, any.counter));
+        emit("sub.s32 {}, {}, 1", any.counter, any.counter);
         if (pick(2)) {
-          line(fmt::format("@{} bra L{}", pred(), any.head));
-          line(fmt::format("bra L{}", any.end));
+          emit("@{} bra L{}", pred(), any.head);
+          emit("bra L{}", any.end);
         } else {
-          line(fmt::format("bra L{}", any.head));
+          emit("bra L{}", any.head);
         }
         return label(skip);
       }
       default:
         break;
     }
-    line(fmt::format("@{} bra L{}", pred(), any.end));
+    emit("@{} bra L{}", pred(), any.end);
+  }
+
+  /// Two device functions, the second calls the first; both of (u32, u64) to u32.
+  void functions() {
+    in_function_ = true;
+    for (int n = 0; n < 2; ++n) {
+      text_ += fmt::format(
+          ".func (.param .b32 result) f{}(.param .b32 first, .param .b64 second)\n{{\n", n);
+      declarations();
+      line("ld.param.u32 %r0, [first]");
+      line("ld.param.u64 %d0, [second]");
+      for (uint32_t i = 1; i < registers; ++i)
+        emit("{} %r{}, %r0, {}", i % 2 ? "add.s32" : "xor.b32", i, pick(1000));
+      for (uint32_t i = 1; i < wides; ++i) emit("add.s64 %d{}, %d0, {}", i, pick(1000));
+      for (uint32_t i = 0; i < predicates; ++i)
+        emit("setp.lt.u32 %p{}, %r{}, {}", i, i, 1u << (4 + 8 * i % 28));
+      statements(1 + pick(2), 2, false);
+      if (n) call_one(0);
+      emit("st.param.b32 [result], {}", reg());
+      line("ret");
+      text_ += "}\n";
+    }
+    in_function_ = false;
+  }
+
+  void call() { call_one(static_cast<int>(pick(2))); }
+
+  void call_one(int f) {
+    const std::string d = reg();
+    text_ += "{\n.param .b32 p0;\n.param .b64 p1;\n.param .b32 q0;\n";
+    emit("st.param.b32 [p0], {}", reg());
+    emit("st.param.b64 [p1], {}", wide());
+    if (!in_function_ && pick(3) == 0) {
+      const int list = next_++;
+      line("mov.u64 %f0, f0");
+      line("mov.u64 %f1, f1");
+      emit("selp.b64 %f0, %f0, %f1, {}", pred());
+      text_ += fmt::format(
+          "P{}: .callprototype (.param .b32 _) _ (.param .b32 _, .param .b64 _);\n", list);
+      emit("call (q0), %f0, (p0, p1), P{}", list);
+    } else {
+      emit("call (q0), f{}, (p0, p1)", f);
+    }
+    emit("ld.param.b32 {}, [q0]", d);
+    text_ += "}\n";
   }
 
   struct Loop {
@@ -326,10 +474,11 @@ class Writer {
     std::string counter;
   };
 
-  std::mt19937_64 random_;
   bool barriers_, warp_ops_;
-  std::string text_;
+  bool calls_ = false, has_local_ = false, in_function_ = false;
   int next_ = 0;
+  /// Characters of text after which no more structure is begun: compile time is what tests cost.
+  size_t budget_ = 1500;
   std::vector<Loop> breaks_;
 };
 

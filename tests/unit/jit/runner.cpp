@@ -5,9 +5,11 @@
 
 #include <cstring>
 #include <future>
+#include <random>
 
 #include "compiler/image/image.h"
 #include "compiler/ptx/parser.h"
+#include "oracle/oracle.h"
 
 namespace limen::test {
 
@@ -26,7 +28,61 @@ engine::Pool& pool() {
   return *p;
 }
 
+std::vector<uint8_t> parameters(const Job& job, const void* in, void* out) {
+  std::vector<uint8_t> bytes(24);
+  const uint32_t n =
+      job.grid[0] * job.grid[1] * job.grid[2] * job.block[0] * job.block[1] * job.block[2];
+  std::memcpy(bytes.data(), &in, 8);
+  std::memcpy(bytes.data() + 8, &out, 8);
+  std::memcpy(bytes.data() + 16, &n, 4);
+  return bytes;
+}
+
+/// Storage of the module's variables, as the engine wants it: address by index.
+struct Globals {
+  explicit Globals(const ptx::Module& module) {
+    for (const ptx::Variable& v : module.variables) {
+      storage.emplace_back((v.bytes + 7) / 8 + 1, 0);
+      std::memcpy(storage.back().data(), v.init.data(), std::min<size_t>(v.init.size(), v.bytes));
+      addresses.push_back(storage.back().data());
+    }
+  }
+  std::vector<std::vector<uint64_t>> storage;
+  std::vector<void*> addresses;
+};
+
+Outcome evaluate(const Job& job, ptx::Module& module, uint32_t kernel) {
+  Outcome o;
+  std::vector<uint32_t> in = job.in;
+  o.out.assign(job.out_words, 0);
+  oracle::Launch launch;
+  launch.kernel = kernel;
+  std::copy(job.grid, job.grid + 3, launch.grid);
+  std::copy(job.block, job.block + 3, launch.block);
+  launch.params = parameters(job, in.data(), o.out.data());
+  launch.memory = {{in.data(), in.size() * 4}, {o.out.data(), o.out.size() * 4}};
+  launch.max_steps = job.max_steps;
+  const oracle::Outcome result = oracle::evaluate(module, launch);
+  o.ran = result.ran;
+  o.error = result.error;
+  return o;
+}
+
+constexpr size_t shared_words = 16;  ///< that all threads add to, behind those of each
+
 }  // namespace
+
+Job job_of(uint64_t seed, uint32_t block_x, uint32_t block_y) {
+  Job job;
+  job.grid[0] = 3;
+  job.block[0] = block_x;
+  job.block[1] = block_y;
+  std::mt19937 random(static_cast<uint32_t>(seed));
+  job.in.resize(4096);
+  for (auto& w : job.in) w = random() % 3 ? random() % 64 : random();
+  job.out_words = size_t{16} * 3 * block_x * block_y + shared_words;
+  return job;
+}
 
 Outcome run(const Job& job) {
   Outcome o;
@@ -35,6 +91,7 @@ Outcome run(const Job& job) {
   ptx::Module& m = **module;
   uint32_t kernel = 0;
   while (kernel < m.functions.size() && !m.functions[kernel].is_entry) ++kernel;
+  if (job.strategy == oracle_strategy) return evaluate(job, m, kernel);
   jit::Specialization spec;
   if (job.specialize) {
     std::copy(job.block, job.block + 3, spec.block);
@@ -60,15 +117,14 @@ Outcome run(const Job& job) {
   o.out.assign(job.out_words, 0);
   auto grid = std::make_unique<engine::GridSpec>();
   grid->code = kc;
-  grid->params.resize(24);
-  const void* in_data = in.data();
-  void* out_data = o.out.data();
-  uint32_t n = job.grid[0] * job.grid[1] * job.grid[2] * job.block[0] * job.block[1] * job.block[2];
-  std::memcpy(grid->params.data(), &in_data, 8);
-  std::memcpy(grid->params.data() + 8, &out_data, 8);
-  std::memcpy(grid->params.data() + 16, &n, 4);
+  const std::vector<uint8_t> params = parameters(job, in.data(), o.out.data());
+  grid->params.resize(params.size());
+  std::copy(params.begin(), params.end(), grid->params.begin());
   std::copy(job.grid, job.grid + 3, grid->grid);
   std::copy(job.block, job.block + 3, grid->block);
+  auto globals = std::make_shared<Globals>(m);
+  grid->globals = globals->addresses.data();
+  grid->keep_alive = globals;
   std::promise<engine::FaultInfo> done;
   grid->done = [&](const engine::FaultInfo& f) { done.set_value(f); };
   grid->print = [](const char*, size_t) {};

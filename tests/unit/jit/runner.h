@@ -11,6 +11,9 @@
 
 namespace limen::test {
 
+/// The evaluator of tests/oracle as a strategy of its own; width and specialisation mean nothing to it.
+inline constexpr int oracle_strategy = 3;
+
 struct Outcome {
   bool ran = false;
   std::string error;  ///< compile error or fault message
@@ -27,10 +30,14 @@ struct Job {
   int strategy = -1;
   uint32_t width = 0;
   bool specialize = true;  ///< false: the version for any block dimensions
+  uint64_t max_steps = 200'000'000;  ///< of the evaluator
 };
 
 /// Runs kernel 0 of the text with parameters (u64 in, u64 out, u32 n = threads in all).
 Outcome run(const Job& job);
+
+/// The launch of a seed's program: shape, input, room for the output. The text is not set.
+Job job_of(uint64_t seed, uint32_t block_x, uint32_t block_y);
 
 /// A random program with branches, loops, early exits, shaped and varying values; defined for all
 /// inputs, so that every strategy must agree. With `barriers`: block barriers in uniform places.

@@ -27,6 +27,10 @@ TEST(Body, OperandsPrintBack) {
       "add.f32 %f1, %v.y, %v.w;",
       "shfl.sync.idx.b32 %r1|_, %r2, %r3, 31, -1;",
       "bar.sync 0;",
+      "vadd.s32.u32.s32.sat %r1.h1, %r2.b3, %r3, %r4;",
+      "vmad.s32.u32.u32.sat.shr7 %r1, -%r2.h0, %r3.b0, %r4;",
+      "vadd2.u32.u32.u32 %r1.h0, %r2.h01, %r3.h32, %r4;",
+      "vset4.u32.s32.lt.add %r1.b310, %r2.b0123, %r3.b7654, %r4;",
       "ret;",
   };
   for (const char* line : lines) EXPECT_EQ(parse_kernel(line).text(), line);
@@ -35,6 +39,8 @@ TEST(Body, OperandsPrintBack) {
 TEST(Body, BlanksAndOrderAreNormalised) {
   EXPECT_EQ(parse_kernel("ld .u32 .global %r1 , [ %rd2 + 4 ] ;").text(),
             "ld.global.u32 %r1, [%rd2+4];");
+  EXPECT_EQ(parse_kernel("vmad.s32.u32.u32 %r1 , - %r2 .b0 , -5, %r4;").text(),
+            "vmad.s32.u32.u32 %r1, -%r2.b0, -5, %r4;");
   EXPECT_EQ(parse_kernel("mov.u32 %r1, (1<<4)|WARP_SZ;").text(), "mov.u32 %r1, 48;");
   EXPECT_EQ(parse_kernel("ld.global.u32 %r1, [%rd1 - 8];").text(), "ld.global.u32 %r1, [%rd1+-8];");
 }
@@ -215,7 +221,12 @@ TEST(Body, Errors) {
   EXPECT_FALSE(parse_module(header + kernel("}")).ok());
   EXPECT_TRUE(contains(kernel_error("mov.u32 %r1, %tid;"), "needs a component"));
   EXPECT_TRUE(contains(kernel_error("mov.u32 %r1, %tid.q;"), "no component '.q'"));
-  EXPECT_TRUE(contains(kernel_error("vadd.u32.u32.u32 %r1, %r2.b0, %r3.h1;"), "selector '.b0'"));
+  EXPECT_TRUE(contains(kernel_error("vadd.u32.u32.u32 %r1, %r2.b8, %r3;"), "unknown selector '.b8'"));
+  EXPECT_TRUE(contains(kernel_error("vadd.u32.u32.u32 %r1, %r2.h4, %r3;"), "unknown selector '.h4'"));
+  EXPECT_TRUE(contains(kernel_error("vadd.u32.u32.u32 %r1, %v.b0, %r3;"), "no component '.b0'"));
+  EXPECT_TRUE(contains(kernel_error("ld.global.u32 %r1, [%rd1.h0];"), "has a selector"));
+  EXPECT_TRUE(contains(kernel_error("add.u32 %r1, !%r2, %r3;"), "only a predicate"));
+  EXPECT_TRUE(contains(kernel_error("vmad.u32.u32.u32 %r1, -%p1, %r2, %r3;"), "only a number"));
   EXPECT_TRUE(contains(kernel_error("call nothing;"), "'nothing' is not a function"));
   EXPECT_TRUE(contains(kernel_error(".global .u32 x;"), "unsupported directive '.global'"));
 }

@@ -37,8 +37,15 @@ HEADER = f""".version 9.0
 .shared .align 16 .b8 sh[64];
 .local .align 16 .b8 lo[64];
 """
+# Video selectors by what the row says and whether the operand is the destination, wrong ones among them.
+SELECTORS = {("part", False): ["b0", "b1", "b2", "b3", "h0", "h1", "b4", "h2", "b10"],
+             ("part", True): ["b0", "b1", "b2", "b3", "h0", "h1", "h10"],
+             ("halves", False): ["h10", "h01", "h33", "h20", "h1", "b10"],
+             ("halves", True): ["h0", "h1", "h10", "h01", "h2", "b0"],
+             ("bytes", False): ["b3210", "b7777", "b0123", "b5140", "b321", "h10"],
+             ("bytes", True): ["b0", "b10", "b310", "b3210", "b32", "b01", "b33", "b4", "h0"]}
 # Words that change a shape or have ranges of their own.
-CONSTANTS = {"size": "16", "n": "0", "lut": "31", "a": "7"}
+CONSTANTS = {"size": "16", "n": "0", "lut": "31", "a": "7", "f": "0"}
 
 
 class Generator:
@@ -78,8 +85,15 @@ class Generator:
         text = self.register(type_name, operand, number)
         if operand.vector and (count := self.vector(words)) > 1:
             text = "{" + ", ".join(self.register(type_name, operand, i) for i in range(count)) + "}"
+        if operand.count:
+            text = "{" + ", ".join(self.register(type_name, operand, i)
+                                   for i in range(operand.count)) + "}"
         if operand.pair == 2:
             text += "|%p8"
+        if operand.selector and self.random.random() < 0.6:
+            text += "." + self.random.choice(SELECTORS[operand.selector, operand.dest])
+        if operand.minus and self.random.random() < 0.3:
+            text = "-" + text
         return text
 
     @staticmethod
@@ -146,7 +160,8 @@ def ask_ptxas(lines, folder):
         source.write_text(HEADER + body + "\nret;\n}\n")
         done = subprocess.run(["ptxas", "-arch=" + TARGET, "-O0", str(source), "-o", str(target)],
                               capture_output=True, text=True)
-        named = {int(n) - first for n in re.findall(r"line (\d+); (?:error|fatal)",
+        # Lines of ptxas' own text (what it makes of mma m8n8k4, say) are not ours.
+        named = {int(n) - first for n in re.findall(r"(?<!<builtin>), line (\d+); (?:error|fatal)",
                                                     done.stdout + done.stderr)}
         named = {n for n in named if 0 <= n < len(lines)} - refused
         if done.returncode == 0:

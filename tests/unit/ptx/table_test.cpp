@@ -60,11 +60,21 @@ TEST(Table, HostileOpcodeIsAnError) {
 }
 
 TEST(Table, LaterFormsMatchAndSaySo) {
-  EXPECT_EQ(form(match("wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32").form).state, State::later);
   EXPECT_EQ(form(match("tex.2dms.v4.f32.s32").form).state, State::later);
-  EXPECT_EQ(form(match("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32").form).state,
+  EXPECT_EQ(form(match("mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e4m3.e4m3.f32").form).state,
             State::later);
   EXPECT_EQ(form(match("add.f32").form).state, State::full);
+}
+
+TEST(Table, LayoutsKeepTheirOrder) {
+  const Opcode a = match("mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32");
+  const Opcode b = match("mma.sync.aligned.m8n8k4.col.row.f32.f16.f16.f32");
+  EXPECT_TRUE(a.mods.has(Tok::row_col));
+  EXPECT_TRUE(b.mods.has(Tok::col_row));
+  EXPECT_TRUE(match("wmma.load.a.sync.aligned.row.m16n16k16.f16").mods.has(Tok::row));
+  refuse("mma.sync.aligned.m16n8k16.col.row.f32.f16.f16.f32");
+  refuse("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f16");
+  refuse("mma.sync.aligned.m16n8k32.row.col.s32.s8.s4.s32");
 }
 
 TEST(Table, ClassesFixTheSkeleton) {

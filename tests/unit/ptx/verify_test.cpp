@@ -48,6 +48,19 @@ TEST(Verify, Counts) {
   reject("bar.arrive 0;", "takes 2 operands, found 1");
 }
 
+TEST(Verify, Fragments) {
+  const char* mma = "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 ";
+  auto with = [&](const char* operands) { return std::string(mma) + operands; };
+  accept(with("{%f1, %f2, %f3, %f4}, {%r1, %r2}, {%r3}, {%f1, %f2, %f3, %f4};").c_str());
+  accept(with("{_, %f2, %f3, %f4}, {%r1, %r2}, {%r3}, {%f1, 0f00000000, %f3, %f4};").c_str());
+  reject(with("{%f1, %f2, %f3}, {%r1, %r2}, {%r3}, {%f1, %f2, %f3, %f4};").c_str(), "vector of 4");
+  reject(with("{%f1, %f2, %f3, %f4}, {%r1, %r2}, %r3, {%f1, %f2, %f3, %f4};").c_str(), "vector of 1");
+  reject(with("{%f1, %f2, %f3, %f4}, {%f1, %f2}, {%r3}, {%f1, %f2, %f3, %f4};").c_str(), "'%f1'");
+  reject(with("{%f1, %f2, %f3, %f4}, {1, 2}, {%r3}, {%f1, %f2, %f3, %f4};").c_str(), "registers");
+  reject("mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1, %f2, %f3, %f4}, {%r1, %r2}, "
+         "{%r3, %r4}, {%f1, %f2, %f3, %f4}, %r5, 4;", "below 4");
+}
+
 TEST(Verify, Kinds) {
   reject("add.u32 1, %r1, %r2;", "is a constant");
   reject("add.u32 _, %r1, %r2;", "cannot be discarded");
@@ -115,6 +128,44 @@ TEST(Verify, VersionAndTarget) {
   EXPECT_EQ(check(".version 7.0\n.target sm_80\n", cp), "");
   EXPECT_NE(check(".version 6.5\n.target sm_80\n", cp).find("needs .version 7.0"), std::string::npos);
   EXPECT_NE(check(".version 7.0\n.target sm_75\n", cp).find("needs .target sm_80"), std::string::npos);
+}
+
+TEST(Verify, VideoSelectors) {
+  accept("vadd.u32.s32.u32.sat %r1, %r2.b3, %r3.h1;");
+  accept("vadd.u32.s32.u32.sat %r1.h0, %r2, 5, 7;");
+  accept("vadd.u32.s32.u32.add %r1, %r2.b0, %r3, %r4;");
+  accept("vset.u32.s32.eq %r1, %r2, %r3, %r4;");
+  reject("vadd.u32.u32.u32 %r1, %r2.b4, %r3;", "incorrect selector of operand 'a'");
+  reject("vadd.u32.u32.u32 %r1, %r2, %r3.h2;", "incorrect selector of operand 'b'");
+  reject("vadd.u32.u32.u32 %r1.b0, %r2, %r3;", "needs operand 'c'");
+  reject("vadd.u32.u32.u32 %r1.b0, %r2, %r3, %r4.b0;", "operand 'c' takes no selector");
+  reject("vadd.u32.u32.u32.min %r1.b0, %r2, %r3, %r4;", "operand 'd' takes no selector");
+  reject("vmad.u32.u32.u32 %r1.b0, %r2, %r3, %r4;", "operand 'd' takes no selector");
+  accept("vadd2.u32.u32.u32 %r1.h10, %r2.h33, %r3.h01, %r4;");
+  accept("vset4.u32.u32.eq.add %r1.b310, %r2.b7777, %r3, %r4;");
+  reject("vadd2.u32.u32.u32 %r1.h01, %r2, %r3, %r4;", "incorrect selector of operand 'd'");
+  reject("vadd2.u32.u32.u32 %r1.h2, %r2, %r3, %r4;", "incorrect selector of operand 'd'");
+  reject("vadd2.u32.u32.u32 %r1, %r2.h1, %r3, %r4;", "incorrect selector of operand 'a'");
+  reject("vadd2.u32.u32.u32 %r1, %r2.b3210, %r3, %r4;", "incorrect selector of operand 'a'");
+  reject("vadd4.u32.u32.u32 %r1.b33, %r2, %r3, %r4;", "incorrect selector of operand 'd'");
+  reject("vadd4.u32.u32.u32 %r1, %r2, %r3.b321, %r4;", "incorrect selector of operand 'b'");
+  reject("vadd4.u32.u32.u32 %r1, %r2, 5, %r4;", "operand 'b' must be a register");
+  reject("vadd4.u32.u32.u32 %r1, %r2, %r3, 5;", "operand 'c' must be a register");
+  reject("add.u32 %r1, %r2.b0, %r3;", "operand 'a' takes no selector");
+  reject("mov.b64 %rd1, {%r1, %r2.h0};", "takes no selector");
+}
+
+TEST(Verify, VideoNegation) {
+  accept("vmad.s32.u32.s32.sat.shr7 %r1, -%r2.b1, -%r3, %r4;");
+  accept("vmad.s32.u32.s32 %r1, - %r2, -%r3, -%r4;");
+  accept("vmad.s32.u32.s32 %r1, -5, %r3.h0, -%r4;");
+  accept("vmad.s32.u32.s32.po %r1, -%r2, -%r3, %r4;");
+  reject("vmad.s32.u32.s32 %r1, -%r2, %r3, -%r4;", "either the product or 'c'");
+  reject("vmad.s32.u32.s32.po %r1, -%r2, %r3, %r4;", ".po takes no negated product");
+  reject("vmad.s32.u32.s32.po %r1, %r2, %r3, -%r4;", "operand 'c' cannot be negated");
+  reject("vmad.s32.u32.s32 -%r1, %r2, %r3, %r4;", "operand 'd' cannot be negated");
+  reject("vadd.u32.u32.u32 %r1, -%r2, %r3;", "operand 'a' cannot be negated");
+  reject("add.s32 %r1, -%r2, %r3;", "operand 'a' cannot be negated");
 }
 
 TEST(Verify, Calls) {

@@ -28,6 +28,9 @@ struct KernelState {
   ptx::Index index = 0;
   std::atomic<int> max_dynamic_shared_bytes{-1};  ///< -1: 48 KiB less the static part
   std::atomic<int> carveout{-1};
+  std::atomic<int> required_cluster[3] = {0, 0, 0};  ///< set by the program; 0: by the PTX
+  std::atomic<int> non_portable_cluster{0};          ///< clusters of more than 8 blocks allowed
+  std::atomic<int> cluster_policy{0};                ///< a preference
 
   const ptx::Function& function() const { return program->module().functions[index]; }
 };
@@ -41,6 +44,7 @@ struct Function {
   std::mutex mutex;
   uint32_t block[3] = {0, 0, 0};
   bool small_grid = false;
+  jit::Residency residency = jit::Residency::free;
   std::shared_ptr<const engine::KernelCode> code;
   std::shared_ptr<Instance> instance;
 

@@ -57,9 +57,10 @@ Result<jit::CompileFn> open_compiler() {
 std::string cache_key(const std::string& content_hash, const std::string& kernel,
                       const jit::Specialization& spec) {
   std::string text =
-      fmt::format("{}|{}|{},{},{}|{}|{}|{}|{}|{}|{}", content_hash, kernel, spec.block[0],
+      fmt::format("{}|{}|{},{},{}|{}|{}|{}|{}|{}|{}|{}", content_hash, kernel, spec.block[0],
                   spec.block[1], spec.block[2], spec.small_grid, spec.strategy, spec.width,
-                  spec.opt_level, host_key(), kernel::kernel_abi_version);
+                  static_cast<int>(spec.residency), spec.opt_level, host_key(),
+                  kernel::kernel_abi_version);
   return image::content_hash(text.data(), text.size());
 }
 
@@ -140,13 +141,14 @@ ptx::Index Program::find_variable(const std::string& name) const {
 }
 
 std::shared_ptr<const engine::KernelCode> Program::find(Versions& versions, const uint32_t block[3],
-                                                        bool small_grid) {
+                                                        bool small_grid,
+                                                        jit::Residency residency) {
   std::lock_guard lock(versions.mutex);
   for (size_t i = 0; i < versions.list.size(); ++i) {
     Version& version = versions.list[i];
     bool any = version.block[0] == 0;
     bool fits = any || std::equal(block, block + 3, version.block);
-    if (!fits || (version.small_grid && !small_grid)) continue;
+    if (!fits || (version.small_grid && !small_grid) || version.residency != residency) continue;
     auto code = version.code;
     // The latest one stands first: a launch loop finds it at once. The general one stays last.
     if (i > 0 && !any) std::swap(versions.list[0], version);
@@ -157,16 +159,18 @@ std::shared_ptr<const engine::KernelCode> Program::find(Versions& versions, cons
 
 Result<std::shared_ptr<const engine::KernelCode>> Program::version(ptx::Index kernel,
                                                                    const uint32_t block[3],
-                                                                   bool small_grid) {
+                                                                   bool small_grid,
+                                                                   jit::Residency residency) {
   Versions& versions = *versions_[kernel];
-  if (auto found = find(versions, block, small_grid)) return found;
+  if (auto found = find(versions, block, small_grid, residency)) return found;
   const Settings& settings = driver().settings;
   std::lock_guard compiling(compile_mutex_);
-  if (auto found = find(versions, block, small_grid)) return found;
+  if (auto found = find(versions, block, small_grid, residency)) return found;
   jit::Specialization spec;
   spec.strategy = settings.strategy;
   spec.width = settings.width;
   spec.small_grid = small_grid;
+  spec.residency = residency;
   bool general;
   {
     std::lock_guard lock(versions.mutex);
@@ -185,7 +189,8 @@ Result<std::shared_ptr<const engine::KernelCode>> Program::version(ptx::Index ke
     code = std::move(built.value());
   }
   std::lock_guard lock(versions.mutex);
-  versions.list.push_back({{spec.block[0], spec.block[1], spec.block[2]}, spec.small_grid, code});
+  versions.list.push_back(
+      {{spec.block[0], spec.block[1], spec.block[2]}, spec.small_grid, residency, code});
   return code;
 }
 

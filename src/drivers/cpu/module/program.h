@@ -41,7 +41,8 @@ class Program {
   /// errors: the compiler's (invalid_ptx, not_supported ...), jit_compiler_not_found.
   Result<std::shared_ptr<const engine::KernelCode>> version(ptx::Index kernel,
                                                             const uint32_t block[3],
-                                                            bool small_grid);
+                                                            bool small_grid,
+                                                            jit::Residency residency);
   /// Parses every body and checks it: what loading PTX text does.
   Result<void> verify_all();
   /// errors: invalid_ptx when the body cannot be parsed.
@@ -51,6 +52,7 @@ class Program {
   struct Version {
     uint32_t block[3];
     bool small_grid;
+    jit::Residency residency;
     std::shared_ptr<const engine::KernelCode> code;
   };
   struct Versions {
@@ -63,7 +65,7 @@ class Program {
   static constexpr size_t most_shapes = 8;
 
   std::shared_ptr<const engine::KernelCode> find(Versions& versions, const uint32_t block[3],
-                                                 bool small_grid);
+                                                 bool small_grid, jit::Residency residency);
   Result<std::shared_ptr<const engine::KernelCode>> build(ptx::Index kernel,
                                                           const jit::Specialization& spec);
 
