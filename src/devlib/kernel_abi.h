@@ -14,7 +14,7 @@
 
 namespace limen::kernel {
 
-inline constexpr uint32_t kernel_abi_version = 2;
+inline constexpr uint32_t kernel_abi_version = 3;
 
 /// Each block of a cluster has so much of the cluster's shared window.
 inline constexpr uint32_t cluster_window_shift = 24;
@@ -50,6 +50,41 @@ struct Exchange {
   uint32_t present;     ///< lanes that took part
   uint64_t values[32];  ///< by lane; 0 for lanes that did not
 };
+
+enum class TextureKind : uint8_t {
+  fetch,             ///< tex
+  gather,            ///< tld4
+  query,             ///< txq, suq
+  is_type,           ///< istypep
+  load,              ///< suld.b
+  store,             ///< sust.b
+  store_formatted,   ///< sust.p
+  reduce,            ///< sured.b
+  reduce_formatted,  ///< sured.p
+};
+enum class TextureGeometry : uint8_t { d1, d2, d3, a1d, a2d, cube, acube };
+enum class TextureLod : uint8_t { base, level, grad };
+enum class TextureQuery : uint8_t {
+  width, height, depth, array_size, num_mipmap_levels, num_samples, normalized_coords,
+};
+enum class TextureResult : uint8_t { words, half, half_pair };  ///< tex: 32 bits, .f16, .f16x2
+enum class SurfaceClamp : uint8_t { trap, clamp, zero };
+enum class SurfaceReduction : uint8_t { add, min, max, and_, or_ };
+
+/// One texture or surface instruction. Constant in generated code, handed over as one 64-bit word.
+struct TextureOp {
+  TextureKind kind;
+  TextureGeometry geometry;
+  TextureLod lod;      ///< fetch; query: level when a level is given
+  uint8_t detail;      ///< gather: component; query: TextureQuery; is_type: 0 tex, 1 sampler, 2 surf;
+                       ///< surfaces: SurfaceClamp
+  uint8_t type;        ///< fetch: TextureResult; load, store, reduce: bytes of an element
+  uint8_t count;       ///< elements of the vector
+  uint8_t reduction;   ///< SurfaceReduction; bit 7: signed
+  uint8_t flags;       ///< texture_integer_coordinates, texture_offsets
+};
+static_assert(sizeof(TextureOp) == 8);
+inline constexpr uint8_t texture_integer_coordinates = 1, texture_offsets = 2;
 
 /// Services generated code may call. All are plain C functions; `line` is the PTX line.
 struct Runtime {
@@ -87,7 +122,13 @@ struct Runtime {
   /// with it, then calls assertfail or fault. Same parameters as assertfail.
   void (*assert_note)(BlockContext*, uint32_t thread_linear, uint64_t message, uint64_t file,
                       uint32_t line, uint64_t function, uint64_t char_size);
-  void* reserved[14];
+  /// One texture or surface instruction on the lanes of `lanes` (bit per lane of `width`). `thread`
+  /// is the first lane's linear thread index. `in` and `out` hold words by [operand][lane]: the
+  /// layer, the coordinates as the instruction has them (cube: x y z), the level or both gradients,
+  /// the offsets, the values to store (64-bit ones: low words, then high words, by element).
+  void (*texture)(BlockContext*, uint64_t op, uint32_t width, uint32_t lanes, uint32_t thread,
+                  uint32_t line, const uint64_t* handles, const uint32_t* in, uint32_t* out);
+  void* reserved[13];
   /// barrier.cluster of the warp's (or lane's) threads, all of them. mode: 0 arrive, 1 wait.
   void (*cluster_barrier)(BlockContext*, WarpContext*, uint32_t mode, uint32_t line);
 };

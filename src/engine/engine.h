@@ -13,6 +13,8 @@
 
 namespace limen::engine {
 
+class TextureTable;
+
 /// A kernel version, ready to run.
 struct KernelCode {
   kernel::KernelMeta meta{};
@@ -57,6 +59,7 @@ struct GridSpec {
   std::function<void(const char*, size_t)> print;   ///< formatted printf text of this context
   std::function<uint64_t(uint64_t)> device_malloc;  ///< 0 when the device heap is full
   std::function<bool(uint64_t)> device_free;        ///< false: not a live heap block
+  const TextureTable* textures = nullptr;           ///< what texture and surface handles mean
 };
 
 struct PoolOptions {

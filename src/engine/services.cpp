@@ -8,12 +8,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "engine/block_set.h"
 #include "engine/grid.h"
+#include "engine/mxcsr.h"
 #include "engine/printf.h"
 #include "engine/rounded.h"
+#include "engine/texture_service.h"
 #include "engine/worker.h"
 
 namespace limen::engine {
@@ -220,6 +223,24 @@ void service_nanosleep(BlockContext* context, WarpContext* warp, uint32_t nanose
   if (length != 0) clock_nanosleep(CLOCK_MONOTONIC, 0, &duration, nullptr);
 }
 
+void service_texture(BlockContext* context, uint64_t op, uint32_t width, uint32_t lanes,
+                     uint32_t thread, uint32_t line, const uint64_t* handles, const uint32_t* in,
+                     uint32_t* out) {
+  // Filtering must not depend on the kernel's flush mode.
+  const uint32_t kernel_mxcsr = read_mxcsr();
+  write_mxcsr(mxcsr_default);
+  TextureCall call{std::bit_cast<kernel::TextureOp>(op), width, lanes, handles, in, out};
+  const TextureError error = run_texture(record_of(context).grid->spec->textures, call);
+  write_mxcsr(kernel_mxcsr);
+  if (error.what == nullptr) return;
+  PendingFault pending;
+  pending.kind = error.kind;
+  pending.thread = thread + error.lane;
+  pending.line = line;
+  pending.detail = error.what;
+  stop(context, std::move(pending));
+}
+
 uint64_t service_globaltimer() {
   timespec t;
   clock_gettime(CLOCK_REALTIME, &t);
@@ -234,7 +255,7 @@ const kernel::Runtime runtime_table = {service_fault,       service_vprintf,
                                        service_exchange,    service_yield,
                                        service_nanosleep,   service_globaltimer,
                                        rounded_f32,         rounded_f64,
-                                       service_assert_note, {},
-                                       service_cluster_barrier};
+                                       service_assert_note, service_texture,
+                                       {},                  service_cluster_barrier};
 
 }  // namespace limen::engine

@@ -55,6 +55,7 @@ class BodyParser : public Reader {
   bool operand(Instruction& i, Operand& o, int depth);
   bool address(Instruction& i, Operand& o);
   bool vector(Instruction& i, Operand& o, int depth);
+  bool second_of_pair(Operand& o);
   bool name_operand(Operand& o, std::string_view name, uint32_t line, uint32_t column);
   bool component(Operand& o, unsigned count, std::string_view name);
   bool selector(Operand& o, std::string_view word);

@@ -122,7 +122,7 @@ bool BodyParser::operand(Instruction& i, Operand& o, int depth) {
   const char c = cur_.peek();
   const uint32_t line = cur_.line();
   if (c == '[') return address(i, o);
-  if (c == '{') return vector(i, o, depth);
+  if (c == '{') return vector(i, o, depth) && (depth != 0 || second_of_pair(o));
   const char* start = cur_.at();
   bool negated = false;
   if (c == '!') {
@@ -152,22 +152,26 @@ bool BodyParser::operand(Instruction& i, Operand& o, int depth) {
   if (negated && (o.kind != Operand::Kind::reg ||
                   (c == '!') != (f_.registers[o.index].type == Type::pred)))
     return fail(c == '!' ? "only a predicate can be negated" : "only a number can be negated");
-  if (depth == 0 && cur_.peek() == '|' && cur_.raw(1) != '|') {
-    cur_.advance();
-    Operand second;
-    cur_.skip();
-    const uint32_t second_line = cur_.line();
-    const std::string_view second_name = cur_.name();
-    if (second_name.empty()) return unexpected("a register");
-    if (second_name == "_") second.kind = Operand::Kind::sink;
-    else if (!name_operand(second, second_name, second_line, 0)) return false;
-    Operand pair;
-    pair.kind = Operand::Kind::pair;
-    pair.elems.reserve(2);
-    pair.elems.push_back(std::move(o));
-    pair.elems.push_back(std::move(second));
-    o = std::move(pair);
-  }
+  return depth != 0 || second_of_pair(o);
+}
+
+/// `|p` behind a destination: `o` becomes the pair.
+bool BodyParser::second_of_pair(Operand& o) {
+  if (cur_.peek() != '|' || cur_.raw(1) == '|') return true;
+  cur_.advance();
+  Operand second;
+  cur_.skip();
+  const uint32_t second_line = cur_.line();
+  const std::string_view second_name = cur_.name();
+  if (second_name.empty()) return unexpected("a register");
+  if (second_name == "_") second.kind = Operand::Kind::sink;
+  else if (!name_operand(second, second_name, second_line, 0)) return false;
+  Operand pair;
+  pair.kind = Operand::Kind::pair;
+  pair.elems.reserve(2);
+  pair.elems.push_back(std::move(o));
+  pair.elems.push_back(std::move(second));
+  o = std::move(pair);
   return true;
 }
 

@@ -7,6 +7,7 @@
 
 #include "compiler/ptx/parser.h"
 #include "compiler/ptx/table.h"
+#include "compiler/ptx/verify_texture.h"
 
 namespace limen::ptx {
 namespace {
@@ -348,7 +349,8 @@ std::string Verifier::check(const Instruction& i) const {
     for (const Operand& o : i.ops)
       if (has_selector(o) || is_minus(o))
         return fmt::format("'{}' takes no selector and no negated register", name(i.op));
-    return {};
+    const std::string why = f.cls == Class::texture ? check_texture(m_, f_, i) : std::string();
+    return why.empty() ? why : fmt::format("'{}': {}", name(i.op), why);
   }
   const auto rules = operands_of(f);
   size_t required = 0;

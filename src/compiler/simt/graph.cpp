@@ -74,6 +74,8 @@ bool writes_first(const Instruction& inst) {
     case Op::applypriority:
     case Op::stackrestore:
     case Op::griddepcontrol:
+    case Op::sust:
+    case Op::sured:
     case Op::stmatrix:
       return false;
     case Op::wmma:

@@ -52,6 +52,7 @@ void Lowering::begin_function(llvm::Function* fn) {
   slots_.assign(plan_.graph.registers, Slot{});
   params_.clear();
   locals_.clear();
+  texture_words_ = nullptr;
   std::fill(std::begin(matrix_words_), std::end(matrix_words_), nullptr);
   guard_mask_ = write_guard_ = node_mask_ = nullptr;
   node_ = no_node;
@@ -749,6 +750,14 @@ bool Lowering::has_side_effects(const Inst& inst) const {
     case Op::membar:
     case Op::fence:
     case Op::brkpt:
+    case Op::tex:
+    case Op::tld4:
+    case Op::txq:
+    case Op::suq:
+    case Op::istypep:
+    case Op::suld:
+    case Op::sust:
+    case Op::sured:
     case Op::mma:
     case Op::wmma:
     case Op::ldmatrix:
@@ -811,7 +820,8 @@ void Lowering::emit_guarded(const Inst& inst) {
 }
 
 bool Lowering::emit_plain(const Inst& inst) {
-  return lower_memory(inst) || lower_warp(inst) || lower_matrix(inst) || lower_integer(inst) || lower_float(inst);
+  return lower_memory(inst) || lower_warp(inst) || lower_texture(inst) || lower_matrix(inst) ||
+         lower_integer(inst) || lower_float(inst);
 }
 
 }  // namespace limen::simt

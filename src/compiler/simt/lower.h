@@ -294,6 +294,17 @@ class Lowering {
   void lower_barrier(const Inst& inst);
   void lower_yield();
 
+  // -- textures and surfaces (lower_texture.cpp)
+  bool lower_texture(const Inst& inst);
+  void lower_tex(const Inst& inst);
+  void lower_texture_query(const Inst& inst);
+  void lower_istypep(const Inst& inst);
+  void lower_surface(const Inst& inst);
+  bool coordinate_words(const Inst& inst, const ptx::Operand& at, kernel::TextureGeometry geometry,
+                        ptx::Type type, std::vector<Val>& words);
+  std::vector<Value*> call_texture(const Inst& inst, kernel::TextureOp op, const Val& handle,
+                                   const std::vector<Val>& words, size_t results);
+
   // -- matrices of a warp (lower_matrix.cpp)
   enum class MatrixWords : uint8_t { a, b, c, d, e, count_ };
   bool lower_matrix(const Inst& inst);
@@ -340,6 +351,7 @@ class Lowering {
   std::vector<Slot> slots_;
   std::map<ptx::Index, Storage> params_, locals_;  ///< .param storage
   std::vector<Storage> returns_;
+  llvm::AllocaInst* texture_words_ = nullptr;  ///< operands and results of texture calls
   llvm::AllocaInst* matrix_words_[static_cast<size_t>(MatrixWords::count_)] = {};  ///< fragments in memory, by operand
   const RegionPlan* rp_ = nullptr;
   uint32_t region_index_ = 0;

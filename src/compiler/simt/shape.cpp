@@ -553,6 +553,12 @@ Shape transfer(const Instruction& inst, const std::vector<Shape>& regs, const La
     case Op::bar:
     case Op::barrier:
       return Shape::make_uniform();
+    case Op::tex:
+    case Op::tld4:
+    case Op::txq:
+    case Op::suq:
+    case Op::istypep:
+    case Op::suld:
     case Op::alloca:
       return Shape::make_varying();
     case Op::mbarrier:

@@ -11,9 +11,11 @@
 #include <fmt/format.h>
 
 #include "base/log.h"
+#include "drivers/cpu/memory/array.h"
 #include "drivers/cpu/memory/pool.h"
 #include "drivers/cpu/module/module.h"
 #include "drivers/cpu/stream/order.h"
+#include "drivers/cpu/texture/texture.h"
 
 namespace limen::cpu {
 
@@ -183,6 +185,8 @@ void Context::end() {
   for (EventHandle* event : old_events) driver().events.destroy(event);
   for (Module* module : old_modules) destroy_module(module);
   forget_library_instances(*this);
+  forget_texture_objects(owner);
+  forget_arrays(owner);
   forget_pool_blocks(owner);
   device.memory().release_owner(owner);
   driver().host->release_owner(owner);

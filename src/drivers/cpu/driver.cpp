@@ -10,8 +10,10 @@
 #include "base/config.h"
 #include "base/log.h"
 #include "drivers/cpu/context.h"
+#include "drivers/cpu/memory/array.h"
 #include "drivers/cpu/memory/pool.h"
 #include "drivers/cpu/module/module.h"
+#include "drivers/cpu/texture/reference.h"
 
 namespace limen::cpu {
 

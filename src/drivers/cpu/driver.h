@@ -13,6 +13,7 @@
 #include "drivers/cpu/memory/address_space.h"
 #include "drivers/cpu/memory/allocator.h"
 #include "engine/engine.h"
+#include "engine/texture.h"
 
 namespace limen::cpu {
 
@@ -25,6 +26,9 @@ struct Library;
 struct Function;
 struct LinkState;
 struct MemPool;
+struct Array;
+struct MipmappedArray;
+struct TextureReference;
 
 /// What the environment asks for (spec/config.toml has a sentence on each variable).
 struct Settings {
@@ -62,6 +66,10 @@ struct Driver {
   Arena<Function> functions;  ///< CUfunction and CUkernel are one kind of handle
   Arena<LinkState> links;
   Arena<MemPool> pools;
+  Arena<Array> arrays;
+  Arena<MipmappedArray> mipmapped_arrays;
+  Arena<TextureReference> texture_references;  ///< also surface references
+  engine::TextureTable textures;  ///< what kernels may sample
 
   /// Device of a CUdevice number, or nullptr.
   Device* device(CUdevice ordinal) const {

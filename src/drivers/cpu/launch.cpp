@@ -236,6 +236,7 @@ CUresult launch(Function& function, const Shape& shape, CUstream stream, void** 
   grid->print = [owner](const char* text, size_t bytes) { owner->print.append(text, bytes); };
   grid->device_malloc = [owner](uint64_t bytes) { return owner->heap.allocate(bytes); };
   grid->device_free = [owner](uint64_t address) { return owner->heap.release(address); };
+  grid->textures = &driver().textures;
   context.print.flush();
   before_work(context, *on.stream);
   uint64_t seq = on.stream->launch(std::move(grid));

@@ -207,7 +207,7 @@ TEST_F(Api, pitched_copies_move_the_box) {
   back.Height = 11;
   EXPECT_EQ(cuMemcpy2D(&back, nullptr), CUDA_ERROR_INVALID_VALUE);
   back.srcMemoryType = CU_MEMORYTYPE_ARRAY;
-  EXPECT_EQ(cuMemcpy2D(&back, nullptr), CUDA_ERROR_NOT_SUPPORTED);
+  EXPECT_EQ(cuMemcpy2D(&back, nullptr), CUDA_ERROR_INVALID_HANDLE);
 }
 
 TEST_F(Api, large_copies_and_fills_are_whole) {

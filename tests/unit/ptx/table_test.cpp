@@ -60,7 +60,7 @@ TEST(Table, HostileOpcodeIsAnError) {
 }
 
 TEST(Table, LaterFormsMatchAndSaySo) {
-  EXPECT_EQ(form(match("tex.2d.v4.f32.f32").form).state, State::later);
+  EXPECT_EQ(form(match("tex.2dms.v4.f32.s32").form).state, State::later);
   EXPECT_EQ(form(match("mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e4m3.e4m3.f32").form).state,
             State::later);
   EXPECT_EQ(form(match("add.f32").form).state, State::full);

@@ -26,6 +26,7 @@ enum class MemoryKind : uint8_t {
   module,   ///< globals and constants of a loaded module
   heap,     ///< the region of the kernels' malloc
   host,     ///< cuMemHostAlloc
+  array,    ///< texels of a CUDA array
 };
 
 /// One live block, as find() reports it.

@@ -1,5 +1,5 @@
-// The cuMemcpy* and cuMemset* calls on linear memory: checks, ordering, host synchronisation.
-// Arrays are refused by name. What a call waits for follows NVIDIA's table "API synchronization
+// The cuMemcpy* and cuMemset* calls, on linear memory and CUDA arrays: checks, ordering, host
+// synchronisation. What a call waits for follows NVIDIA's table "API synchronization
 // behavior" (CUDA Driver API 13.0). Thread rule: any thread.
 #include <algorithm>
 #include <cstring>
@@ -7,6 +7,7 @@
 
 #include "abi/cpu_api.h"
 #include "drivers/cpu/context.h"
+#include "drivers/cpu/memory/array.h"
 #include "drivers/cpu/memory/pointer.h"
 #include "drivers/cpu/memory/transfer.h"
 #include "drivers/cpu/stream/order.h"
@@ -101,9 +102,11 @@ struct Pitched {
   uint64_t base = 0;
   Side side = Side::any;
   uint64_t x = 0, y = 0, z = 0, pitch = 0, height = 0;
+  const Array* array = nullptr;
 };
 
-CUresult pitched_operand(CUmemorytype type, const void* host, CUdeviceptr device, Pitched* out) {
+CUresult pitched_operand(CUmemorytype type, const void* host, CUdeviceptr device, CUarray array,
+                         Pitched* out) {
   switch (type) {
     case CU_MEMORYTYPE_HOST:
       out->base = address_of(host);
@@ -118,16 +121,38 @@ CUresult pitched_operand(CUmemorytype type, const void* host, CUdeviceptr device
       out->side = Side::any;
       break;
     case CU_MEMORYTYPE_ARRAY:
-      return report({Code::not_supported, "copies from and to CUDA arrays are not built yet", ""});
+      out->array = array_of(array);
+      if (!out->array) return CUDA_ERROR_INVALID_HANDLE;
+      break;
     default:
       return CUDA_ERROR_INVALID_VALUE;
   }
   return CUDA_SUCCESS;
 }
 
+/// The same for an array, whose own pitches count. Bytes are whole texels.
+CUresult place_in_array(Pitched& side, uint64_t width, uint64_t height, uint64_t depth,
+                        uint64_t* first, PointerInfo* info) {
+  const engine::Image& image = side.array->image;
+  const uint64_t texel = side.array->texels.bytes();
+  auto inside = [](uint64_t at, uint64_t count, uint64_t size) {
+    return at <= size && count <= size - at;
+  };
+  if (side.x % texel || width % texel || !inside(side.x, width, side.array->row_bytes()) ||
+      !inside(side.y, height, image.height) || !inside(side.z, depth, image.depth))
+    return CUDA_ERROR_INVALID_VALUE;
+  side.pitch = image.pitch;
+  side.height = image.height;
+  *first = image.base + side.z * image.slice + side.y * image.pitch + side.x;
+  *info = {};
+  info->memory = Memory::device;
+  return CUDA_SUCCESS;
+}
+
 /// Fills in pitches, checks the whole box against its allocation and returns its first address.
 CUresult place_box(Pitched& side, uint64_t width, uint64_t height, uint64_t depth, uint64_t* first,
                    PointerInfo* info) {
+  if (side.array) return place_in_array(side, width, height, depth, first, info);
   if (side.pitch == 0) side.pitch = width + side.x;
   if (side.height == 0) side.height = height + side.y;
   if (height > 1 && side.pitch < width + side.x) return CUDA_ERROR_INVALID_VALUE;
@@ -161,9 +186,11 @@ CUresult copy_2d(const CUDA_MEMCPY2D* copy, CUstream stream, Wait wait) {
   if (!copy) return CUDA_ERROR_INVALID_VALUE;
   constexpr uint64_t most_pitch = 0x7fffffff;
   Pitched dst, src;
-  if (CUresult result = pitched_operand(copy->dstMemoryType, copy->dstHost, copy->dstDevice, &dst))
+  if (CUresult result = pitched_operand(copy->dstMemoryType, copy->dstHost, copy->dstDevice,
+                                        copy->dstArray, &dst))
     return result;
-  if (CUresult result = pitched_operand(copy->srcMemoryType, copy->srcHost, copy->srcDevice, &src))
+  if (CUresult result = pitched_operand(copy->srcMemoryType, copy->srcHost, copy->srcDevice,
+                                        copy->srcArray, &src))
     return result;
   if (copy->dstPitch > most_pitch || copy->srcPitch > most_pitch) return CUDA_ERROR_INVALID_VALUE;
   dst.x = copy->dstXInBytes, dst.y = copy->dstY, dst.pitch = copy->dstPitch;
@@ -177,15 +204,88 @@ CUresult copy_3d(const Copy* copy, CUstream stream, Wait wait) {
   if (CUresult result = resolve_stream(stream, &on)) return result;
   if (!copy || copy->srcLOD || copy->dstLOD) return CUDA_ERROR_INVALID_VALUE;
   Pitched dst, src;
-  if (CUresult result = pitched_operand(copy->dstMemoryType, copy->dstHost, copy->dstDevice, &dst))
+  if (CUresult result = pitched_operand(copy->dstMemoryType, copy->dstHost, copy->dstDevice,
+                                        copy->dstArray, &dst))
     return result;
-  if (CUresult result = pitched_operand(copy->srcMemoryType, copy->srcHost, copy->srcDevice, &src))
+  if (CUresult result = pitched_operand(copy->srcMemoryType, copy->srcHost, copy->srcDevice,
+                                        copy->srcArray, &src))
     return result;
   dst.x = copy->dstXInBytes, dst.y = copy->dstY, dst.z = copy->dstZ;
   dst.pitch = copy->dstPitch, dst.height = copy->dstHeight;
   src.x = copy->srcXInBytes, src.y = copy->srcY, src.z = copy->srcZ;
   src.pitch = copy->srcPitch, src.height = copy->srcHeight;
   return copy_box(dst, src, copy->WidthInBytes, copy->Height, copy->Depth, on, wait);
+}
+
+/// Linear memory as an operand of a copy in a row.
+Pitched linear_operand(uint64_t address, Side side) {
+  Pitched out;
+  out.base = address;
+  out.side = side;
+  return out;
+}
+
+/// The part of [offset, offset + bytes) of an array's texels, row after row, that is one box: the
+/// rest of a row, or as many whole rows as there are.
+struct Run {
+  uint64_t x, y, width, height;
+  uint64_t bytes() const { return width * height; }
+};
+Run first_run(const Array& array, uint64_t offset, uint64_t bytes) {
+  const uint64_t row = array.row_bytes(), x = offset % row;
+  if (x == 0 && bytes >= row) return {0, offset / row, row, bytes / row};
+  return {x, offset / row, std::min(bytes, row - x), 1};
+}
+
+CUresult copy_array_linear(CUarray handle, uint64_t offset, uint64_t address, Side side,
+                           bool to_array, uint64_t bytes, CUstream stream, Wait wait) {
+  ResolvedStream on;
+  if (CUresult result = resolve_stream(stream, &on)) return result;
+  if (bytes == 0) return CUDA_SUCCESS;  // before the handle. measured H200, driver 580.x
+  Pitched at, linear = linear_operand(address, side);
+  at.array = array_of(handle);
+  if (!at.array) return CUDA_ERROR_INVALID_HANDLE;
+  const uint64_t all = at.array->row_bytes() * at.array->image.height;
+  if (offset > all || bytes > all - offset) return CUDA_ERROR_INVALID_VALUE;
+  while (bytes) {
+    const Run run = first_run(*at.array, offset, bytes);
+    at.x = run.x, at.y = run.y;
+    CUresult result = to_array ? copy_box(at, linear, run.width, run.height, 1, on, wait)
+                               : copy_box(linear, at, run.width, run.height, 1, on, wait);
+    if (result) return result;
+    offset += run.bytes(), bytes -= run.bytes(), linear.base += run.bytes();
+  }
+  return CUDA_SUCCESS;
+}
+
+/// Piece by piece: both sides' pieces are runs of one row where the widths differ.
+CUresult copy_array_to_array(CUarray dst_handle, uint64_t dst_offset, CUarray src_handle,
+                             uint64_t src_offset, uint64_t bytes, CUstream stream) {
+  ResolvedStream on;
+  if (CUresult result = resolve_stream(stream, &on)) return result;
+  if (bytes == 0) return CUDA_SUCCESS;
+  Pitched dst, src;
+  dst.array = array_of(dst_handle), src.array = array_of(src_handle);
+  if (!dst.array || !src.array) return CUDA_ERROR_INVALID_HANDLE;
+  auto holds = [bytes](const Array& array, uint64_t offset) {
+    const uint64_t all = array.row_bytes() * array.image.height;
+    return offset <= all && bytes <= all - offset;
+  };
+  if (!holds(*dst.array, dst_offset) || !holds(*src.array, src_offset))
+    return CUDA_ERROR_INVALID_VALUE;
+  while (bytes) {
+    Run to = first_run(*dst.array, dst_offset, bytes),
+        from = first_run(*src.array, src_offset, bytes);
+    if (to.width != from.width || to.height != from.height) {
+      to.width = from.width = std::min(to.width, from.width);
+      to.height = from.height = 1;
+    }
+    dst.x = to.x, dst.y = to.y, src.x = from.x, src.y = from.y;
+    CUresult result = copy_box(dst, src, to.width, to.height, 1, on, Wait::host_sync);
+    if (result) return result;
+    dst_offset += to.bytes(), src_offset += to.bytes(), bytes -= to.bytes();
+  }
+  return CUDA_SUCCESS;
 }
 
 CUresult fill(CUdeviceptr dst, uint64_t pitch, uint32_t value, uint32_t element_bytes,
@@ -274,37 +374,71 @@ CUresult cuMemcpyBatchAsync(CUdeviceptr* dsts, CUdeviceptr* srcs, size_t* sizes,
   return CUDA_SUCCESS;
 }
 
-/// partial: linear memory only, no arrays
+CUresult cuMemcpyDtoA(CUarray dstArray, size_t dstOffset, CUdeviceptr srcDevice, size_t ByteCount,
+                      CUstream stream) {
+  return copy_array_linear(dstArray, dstOffset, srcDevice, Side::device, true, ByteCount, stream,
+                           Wait::host_sync);
+}
+
+CUresult cuMemcpyAtoD(CUdeviceptr dstDevice, CUarray srcArray, size_t srcOffset, size_t ByteCount,
+                      CUstream stream) {
+  return copy_array_linear(srcArray, srcOffset, dstDevice, Side::device, false, ByteCount, stream,
+                           Wait::host_sync);
+}
+
+CUresult cuMemcpyHtoA(CUarray dstArray, size_t dstOffset, const void* srcHost, size_t ByteCount,
+                      CUstream stream) {
+  return copy_array_linear(dstArray, dstOffset, address_of(srcHost), Side::any, true, ByteCount,
+                           stream, Wait::host_sync);
+}
+
+CUresult cuMemcpyAtoH(void* dstHost, CUarray srcArray, size_t srcOffset, size_t ByteCount,
+                      CUstream stream) {
+  return copy_array_linear(srcArray, srcOffset, address_of(dstHost), Side::any, false, ByteCount,
+                           stream, Wait::host_sync);
+}
+
+CUresult cuMemcpyHtoAAsync(CUarray dstArray, size_t dstOffset, const void* srcHost,
+                           size_t ByteCount, CUstream hStream) {
+  return copy_array_linear(dstArray, dstOffset, address_of(srcHost), Side::any, true, ByteCount,
+                           hStream, Wait::host_async);
+}
+
+CUresult cuMemcpyAtoHAsync(void* dstHost, CUarray srcArray, size_t srcOffset, size_t ByteCount,
+                           CUstream hStream) {
+  return copy_array_linear(srcArray, srcOffset, address_of(dstHost), Side::any, false, ByteCount,
+                           hStream, Wait::host_async);
+}
+
+CUresult cuMemcpyAtoA(CUarray dstArray, size_t dstOffset, CUarray srcArray, size_t srcOffset,
+                      size_t ByteCount, CUstream stream) {
+  return copy_array_to_array(dstArray, dstOffset, srcArray, srcOffset, ByteCount, stream);
+}
+
 CUresult cuMemcpy2D(const CUDA_MEMCPY2D* pCopy, CUstream stream) {
   return copy_2d(pCopy, stream, Wait::host_sync);
 }
 
-/// partial: linear memory only, no arrays
 CUresult cuMemcpy2DUnaligned(const CUDA_MEMCPY2D* pCopy, CUstream stream) {
   return copy_2d(pCopy, stream, Wait::host_sync);
 }
 
-/// partial: linear memory only, no arrays
 CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D* pCopy, CUstream hStream) {
   return copy_2d(pCopy, hStream, Wait::host_async);
 }
 
-/// partial: linear memory only, no arrays
 CUresult cuMemcpy3D(const CUDA_MEMCPY3D* pCopy, CUstream stream) {
   return copy_3d(pCopy, stream, Wait::host_sync);
 }
 
-/// partial: linear memory only, no arrays
 CUresult cuMemcpy3DAsync(const CUDA_MEMCPY3D* pCopy, CUstream hStream) {
   return copy_3d(pCopy, hStream, Wait::host_async);
 }
 
-/// partial: linear memory only, no arrays
 CUresult cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER* pCopy, CUstream stream) {
   return copy_3d(pCopy, stream, Wait::host_sync);
 }
 
-/// partial: linear memory only, no arrays
 CUresult cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER* pCopy, CUstream hStream) {
   return copy_3d(pCopy, hStream, Wait::host_async);
 }

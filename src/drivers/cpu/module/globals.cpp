@@ -14,7 +14,15 @@ namespace limen::cpu {
 namespace {
 
 bool has_memory(const ptx::Variable& variable) {
-  return variable.space == ptx::Space::global || variable.space == ptx::Space::constant;
+  return (variable.space == ptx::Space::global || variable.space == ptx::Space::constant) &&
+         variable.type != ptx::Type::texref && variable.type != ptx::Type::surfref &&
+         variable.type != ptx::Type::samplerref;
+}
+
+/// A .texref, .surfref or .samplerref: a handle without memory.
+bool is_reference(const ptx::Variable& variable) {
+  return variable.space == ptx::Space::tex || variable.type == ptx::Type::texref ||
+         variable.type == ptx::Type::surfref || variable.type == ptx::Type::samplerref;
 }
 
 /// Writes `value` as a relocation asks.
@@ -66,8 +74,14 @@ Result<std::shared_ptr<Instance>> Instance::make(std::shared_ptr<Program> progra
 
 Instance::~Instance() {
   if (process_is_exiting()) return;
-  for (void* pointer : addresses_) {
+  const auto& variables = program_->module().variables;
+  for (size_t i = 0; i < addresses_.size(); ++i) {
+    void* pointer = addresses_[i];
     if (!pointer) continue;
+    if (is_reference(variables[i])) {
+      driver().textures.remove(reinterpret_cast<uint64_t>(pointer));
+      continue;
+    }
     // The context may have ended and taken the block with it; managed blocks are not ours.
     auto address = reinterpret_cast<uint64_t>(pointer);
     Allocator* memory = driver().allocator_of(address);
@@ -82,11 +96,23 @@ Result<void> Instance::place(Context& context) {
   addresses_.assign(variables.size(), nullptr);
   for (size_t i = 0; i < variables.size(); ++i) {
     const ptx::Variable& variable = variables[i];
-    if (variable.space == ptx::Space::tex)
-      return Error{Code::not_supported,
-                   fmt::format("texture reference '{}' (line {}): textures are not built yet",
-                               variable.name, variable.line),
-                   ""};
+    if (is_reference(variable)) {
+      if (variable.type == ptx::Type::samplerref)
+        return Error{Code::not_supported,
+                     fmt::format("sampler reference '{}' (line {}): separate samplers are not "
+                                 "built yet",
+                                 variable.name, variable.line),
+                     ""};
+      // What kernels see is the handle; cuTexRefSet* gives it a meaning.
+      engine::Texture unbound;
+      if (variable.type == ptx::Type::surfref)
+        unbound.kind = engine::Texture::Kind::unbound_surface;
+      const uint64_t handle = driver().textures.add(unbound);
+      if (!handle)
+        return Error{Code::out_of_memory, "no room for another texture reference", ""};
+      addresses_[i] = reinterpret_cast<void*>(handle);
+      continue;
+    }
     if (!has_memory(variable)) continue;
     uint64_t address = managed_->address(static_cast<ptx::Index>(i));
     if (!variable.managed) {
@@ -108,7 +134,7 @@ Result<void> Instance::initialise() {
   const auto& variables = program_->module().variables;
   for (size_t i = 0; i < variables.size(); ++i) {
     const ptx::Variable& variable = variables[i];
-    if (!addresses_[i]) continue;
+    if (!addresses_[i] || is_reference(variable)) continue;
     auto* bytes = static_cast<uint8_t*>(addresses_[i]);
     if (!variable.managed)
       std::copy(variable.init.begin(),

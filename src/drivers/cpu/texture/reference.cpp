@@ -1,0 +1,378 @@
+// cuModuleGetTexRef, cuModuleGetSurfRef, cuTexRef* and cuSurfRef*. Deprecated by NVIDIA, still
+// exported by driver 13.0: PTX with .texref and .surfref variables needs them. See reference.h.
+#include "drivers/cpu/texture/reference.h"
+
+#include <algorithm>
+#include <mutex>
+#include <unordered_map>
+
+#include "abi/cpu_api.h"
+#include "drivers/cpu/context.h"
+#include "drivers/cpu/memory/array.h"
+#include "drivers/cpu/module/module.h"
+#include "drivers/cpu/texture/texture.h"
+
+namespace limen::cpu {
+
+namespace {
+
+struct Book {
+  std::mutex mutex;
+  std::unordered_map<uint64_t, TextureReference*> by_handle;
+};
+Book& book() {
+  static auto* made = new Book;
+  return *made;
+}
+
+TextureReference* resolve(const void* handle) {
+  return driver().texture_references.resolve(handle);
+}
+
+/// The reference behind a module's variable; the same one each time.
+CUresult reference_of(CUmodule hmod, const char* name, ptx::Type type, TextureReference** out) {
+  Module* module;
+  if (CUresult result = resolve_module(hmod, &module)) return result;
+  if (!name) return CUDA_ERROR_INVALID_VALUE;
+  if (CUresult result = module->context->sticky()) return result;
+  const Program& program = module->instance->program();
+  const ptx::Index index = program.find_variable(name);
+  if (index == ptx::no_index) return CUDA_ERROR_NOT_FOUND;
+  const ptx::Variable& variable = program.module().variables[index];
+  if (variable.type != type) return CUDA_ERROR_NOT_FOUND;
+  const uint64_t handle = module->instance->address(index);
+  std::lock_guard lock(book().mutex);
+  TextureReference*& reference = book().by_handle[handle];
+  if (!reference) {
+    reference = driver().texture_references.create();
+    if (!reference) return CUDA_ERROR_OUT_OF_MEMORY;
+    reference->handle = handle;
+    reference->surface = type == ptx::Type::surfref;
+    std::fill(reference->how.addressMode, reference->how.addressMode + 3, CU_TR_ADDRESS_MODE_CLAMP);
+  }
+  *out = reference;
+  return CUDA_SUCCESS;
+}
+
+/// Tells kernels what the reference means now.
+CUresult publish(TextureReference& reference) {
+  if (!reference.bound || !reference.handle) return CUDA_SUCCESS;
+  engine::Texture texture;
+  CUresult result = reference.surface
+                        ? make_surface(reference.resource, &texture)
+                        : make_texture(reference.resource, reference.how, nullptr, &texture);
+  if (result) return result;
+  return driver().textures.replace(reference.handle, texture) ? CUDA_SUCCESS
+                                                              : CUDA_ERROR_INVALID_HANDLE;
+}
+
+/// Changes a texture reference and publishes it.
+template <typename Change>
+CUresult change(CUtexref handle, Change how) {
+  // The handle is looked at before the context. measured H200, driver 580.x
+  TextureReference* reference = resolve(handle);
+  if (!reference) return CUDA_ERROR_INVALID_HANDLE;
+  Context* context;
+  if (CUresult result = current_usable(&context)) return result;
+  if (CUresult result = how(*reference)) return result;
+  return publish(*reference);
+}
+
+template <typename Read>
+CUresult ask(CUtexref handle, const void* out, Read read) {
+  TextureReference* reference = resolve(handle);
+  if (!reference) return CUDA_ERROR_INVALID_HANDLE;
+  Context* context;
+  if (CUresult result = current_usable(&context)) return result;
+  return out ? read(*reference) : CUDA_ERROR_INVALID_VALUE;
+}
+
+}  // namespace
+
+CUresult cuModuleGetTexRef(CUtexref* pTexRef, CUmodule hmod, const char* name) {
+  TextureReference* reference;
+  if (CUresult result = reference_of(hmod, name, ptx::Type::texref, &reference)) return result;
+  if (!pTexRef) return CUDA_ERROR_INVALID_VALUE;
+  *pTexRef = reinterpret_cast<CUtexref>(reference);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuModuleGetSurfRef(CUsurfref* pSurfRef, CUmodule hmod, const char* name) {
+  TextureReference* reference;
+  if (CUresult result = reference_of(hmod, name, ptx::Type::surfref, &reference)) return result;
+  if (!pSurfRef) return CUDA_ERROR_INVALID_VALUE;
+  *pSurfRef = reinterpret_cast<CUsurfref>(reference);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuTexRefCreate(CUtexref* pTexRef) {
+  Context* context;
+  if (CUresult result = current_usable(&context)) return result;
+  if (!pTexRef) return CUDA_ERROR_INVALID_VALUE;
+  TextureReference* reference = driver().texture_references.create();
+  if (!reference) return CUDA_ERROR_OUT_OF_MEMORY;
+  *pTexRef = reinterpret_cast<CUtexref>(reference);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuTexRefDestroy(CUtexref hTexRef) {
+  TextureReference* reference = resolve(hTexRef);
+  // A module's own references live as long as it does.
+  if (!reference || reference->handle) return CUDA_ERROR_INVALID_HANDLE;
+  if (!driver().texture_references.retire(reference)) return CUDA_ERROR_INVALID_HANDLE;
+  driver().texture_references.destroy(reference);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuTexRefSetArray(CUtexref hTexRef, CUarray hArray, unsigned int Flags) {
+  return change(hTexRef, [&](TextureReference& r) {
+    if (Flags != CU_TRSA_OVERRIDE_FORMAT) return CUDA_ERROR_INVALID_VALUE;
+    const Array* array = array_of(hArray);
+    if (!array) return CUDA_ERROR_INVALID_HANDLE;
+    r.resource = {};
+    r.resource.resType = CU_RESOURCE_TYPE_ARRAY;
+    r.resource.res.array.hArray = hArray;
+    r.format = array->desc.Format;
+    r.channels = static_cast<int>(array->desc.NumChannels);
+    r.bound = true;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuTexRefSetMipmappedArray(CUtexref hTexRef, CUmipmappedArray hMipmappedArray,
+                                   unsigned int Flags) {
+  return change(hTexRef, [&](TextureReference& r) {
+    if (Flags != CU_TRSA_OVERRIDE_FORMAT) return CUDA_ERROR_INVALID_VALUE;
+    if (!mipmapped_array_of(hMipmappedArray)) return CUDA_ERROR_INVALID_HANDLE;
+    r.resource = {};
+    r.resource.resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
+    r.resource.res.mipmap.hMipmappedArray = hMipmappedArray;
+    r.bound = true;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuTexRefSetAddress(size_t* ByteOffset, CUtexref hTexRef, CUdeviceptr dptr, size_t bytes) {
+  if (ByteOffset) *ByteOffset = 0;
+  return change(hTexRef, [&](TextureReference& r) {
+    r.resource = {};
+    r.resource.resType = CU_RESOURCE_TYPE_LINEAR;
+    r.resource.res.linear = {dptr, r.format, static_cast<unsigned>(r.channels), bytes};
+    r.bound = true;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuTexRefSetAddress2D(CUtexref hTexRef, const CUDA_ARRAY_DESCRIPTOR* desc, CUdeviceptr dptr,
+                              size_t Pitch) {
+  return change(hTexRef, [&](TextureReference& r) {
+    if (!desc) return CUDA_ERROR_INVALID_VALUE;
+    r.format = desc->Format;
+    r.channels = static_cast<int>(desc->NumChannels);
+    r.resource = {};
+    r.resource.resType = CU_RESOURCE_TYPE_PITCH2D;
+    r.resource.res.pitch2D = {dptr,        desc->Format, desc->NumChannels,
+                              desc->Width, desc->Height, Pitch};
+    r.bound = true;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuTexRefSetFormat(CUtexref hTexRef, CUarray_format fmt, int NumPackedComponents) {
+  return change(hTexRef, [&](TextureReference& r) {
+    TexelLayout layout;
+    if (CUresult result = layout_of(fmt, static_cast<unsigned>(NumPackedComponents), &layout))
+      return result;
+    r.format = fmt;
+    r.channels = NumPackedComponents;
+    if (r.bound && r.resource.resType == CU_RESOURCE_TYPE_LINEAR) {
+      r.resource.res.linear.format = fmt;
+      r.resource.res.linear.numChannels = static_cast<unsigned>(NumPackedComponents);
+    }
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuTexRefSetAddressMode(CUtexref hTexRef, int dim, CUaddress_mode am) {
+  return change(hTexRef, [&](TextureReference& r) {
+    if (dim < 0 || dim > 2 || am < CU_TR_ADDRESS_MODE_WRAP || am > CU_TR_ADDRESS_MODE_BORDER)
+      return CUDA_ERROR_INVALID_VALUE;
+    r.how.addressMode[dim] = am;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuTexRefSetFilterMode(CUtexref hTexRef, CUfilter_mode fm) {
+  return change(hTexRef, [&](TextureReference& r) {
+    r.how.filterMode = fm;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuTexRefSetMipmapFilterMode(CUtexref hTexRef, CUfilter_mode fm) {
+  return change(hTexRef, [&](TextureReference& r) {
+    r.how.mipmapFilterMode = fm;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuTexRefSetMipmapLevelBias(CUtexref hTexRef, float bias) {
+  return change(hTexRef, [&](TextureReference& r) {
+    r.how.mipmapLevelBias = bias;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuTexRefSetMipmapLevelClamp(CUtexref hTexRef, float minMipmapLevelClamp,
+                                     float maxMipmapLevelClamp) {
+  return change(hTexRef, [&](TextureReference& r) {
+    r.how.minMipmapLevelClamp = minMipmapLevelClamp;
+    r.how.maxMipmapLevelClamp = maxMipmapLevelClamp;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuTexRefSetMaxAnisotropy(CUtexref hTexRef, unsigned int maxAniso) {
+  return change(hTexRef, [&](TextureReference& r) {
+    r.how.maxAnisotropy = maxAniso;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuTexRefSetBorderColor(CUtexref hTexRef, float* pBorderColor) {
+  return change(hTexRef, [&](TextureReference& r) {
+    if (!pBorderColor) return CUDA_ERROR_INVALID_VALUE;
+    std::copy(pBorderColor, pBorderColor + 4, r.how.borderColor);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuTexRefSetFlags(CUtexref hTexRef, unsigned int Flags) {
+  return change(hTexRef, [&](TextureReference& r) {
+    r.how.flags = Flags;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuTexRefGetAddress(CUdeviceptr* pdptr, CUtexref hTexRef) {
+  return ask(hTexRef, pdptr, [&](const TextureReference& r) {
+    if (!r.bound) return CUDA_ERROR_INVALID_VALUE;
+    if (r.resource.resType == CU_RESOURCE_TYPE_LINEAR)
+      *pdptr = r.resource.res.linear.devPtr;
+    else if (r.resource.resType == CU_RESOURCE_TYPE_PITCH2D)
+      *pdptr = r.resource.res.pitch2D.devPtr;
+    else
+      return CUDA_ERROR_INVALID_VALUE;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuTexRefGetArray(CUarray* phArray, CUtexref hTexRef) {
+  return ask(hTexRef, phArray, [&](const TextureReference& r) {
+    if (!r.bound || r.resource.resType != CU_RESOURCE_TYPE_ARRAY) return CUDA_ERROR_INVALID_VALUE;
+    *phArray = r.resource.res.array.hArray;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuTexRefGetMipmappedArray(CUmipmappedArray* phMipmappedArray, CUtexref hTexRef) {
+  return ask(hTexRef, phMipmappedArray, [&](const TextureReference& r) {
+    if (!r.bound || r.resource.resType != CU_RESOURCE_TYPE_MIPMAPPED_ARRAY)
+      return CUDA_ERROR_INVALID_VALUE;
+    *phMipmappedArray = r.resource.res.mipmap.hMipmappedArray;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuTexRefGetAddressMode(CUaddress_mode* pam, CUtexref hTexRef, int dim) {
+  return ask(hTexRef, pam, [&](const TextureReference& r) {
+    if (dim < 0 || dim > 2) return CUDA_ERROR_INVALID_VALUE;
+    *pam = r.how.addressMode[dim];
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuTexRefGetFilterMode(CUfilter_mode* pfm, CUtexref hTexRef) {
+  return ask(hTexRef, pfm, [&](const TextureReference& r) {
+    *pfm = r.how.filterMode;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuTexRefGetFormat(CUarray_format* pFormat, int* pNumChannels, CUtexref hTexRef) {
+  return ask(hTexRef, pFormat, [&](const TextureReference& r) {
+    *pFormat = r.format;
+    if (pNumChannels) *pNumChannels = r.channels;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuTexRefGetMipmapFilterMode(CUfilter_mode* pfm, CUtexref hTexRef) {
+  return ask(hTexRef, pfm, [&](const TextureReference& r) {
+    *pfm = r.how.mipmapFilterMode;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuTexRefGetMipmapLevelBias(float* pbias, CUtexref hTexRef) {
+  return ask(hTexRef, pbias, [&](const TextureReference& r) {
+    *pbias = r.how.mipmapLevelBias;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuTexRefGetMipmapLevelClamp(float* pminMipmapLevelClamp, float* pmaxMipmapLevelClamp,
+                                     CUtexref hTexRef) {
+  return ask(hTexRef, pminMipmapLevelClamp, [&](const TextureReference& r) {
+    if (!pmaxMipmapLevelClamp) return CUDA_ERROR_INVALID_VALUE;
+    *pminMipmapLevelClamp = r.how.minMipmapLevelClamp;
+    *pmaxMipmapLevelClamp = r.how.maxMipmapLevelClamp;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuTexRefGetMaxAnisotropy(int* pmaxAniso, CUtexref hTexRef) {
+  return ask(hTexRef, pmaxAniso, [&](const TextureReference& r) {
+    *pmaxAniso = static_cast<int>(r.how.maxAnisotropy);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuTexRefGetBorderColor(float* pBorderColor, CUtexref hTexRef) {
+  return ask(hTexRef, pBorderColor, [&](const TextureReference& r) {
+    std::copy(r.how.borderColor, r.how.borderColor + 4, pBorderColor);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuTexRefGetFlags(unsigned int* pFlags, CUtexref hTexRef) {
+  return ask(hTexRef, pFlags, [&](const TextureReference& r) {
+    *pFlags = r.how.flags;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuSurfRefSetArray(CUsurfref hSurfRef, CUarray hArray, unsigned int Flags) {
+  TextureReference* reference = resolve(hSurfRef);
+  if (!reference || !reference->surface || !array_of(hArray)) return CUDA_ERROR_INVALID_HANDLE;
+  if (Flags) return CUDA_ERROR_INVALID_VALUE;
+  Context* context;
+  if (CUresult result = current_usable(&context)) return result;
+  reference->resource = {};
+  reference->resource.resType = CU_RESOURCE_TYPE_ARRAY;
+  reference->resource.res.array.hArray = hArray;
+  reference->bound = true;
+  return publish(*reference);
+}
+
+CUresult cuSurfRefGetArray(CUarray* phArray, CUsurfref hSurfRef) {
+  TextureReference* reference = resolve(hSurfRef);
+  if (!reference || !reference->surface) return CUDA_ERROR_INVALID_HANDLE;
+  Context* context;
+  if (CUresult result = current_usable(&context)) return result;
+  if (!phArray || !reference->bound) return CUDA_ERROR_INVALID_VALUE;
+  *phArray = reference->resource.res.array.hArray;
+  return CUDA_SUCCESS;
+}
+
+}  // namespace limen::cpu

@@ -1,0 +1,107 @@
+// Textures and surfaces as kernels see them: images in memory, how to read them, and the table that
+// gives handles a meaning. Knows nothing of CUDA arrays, contexts or who owns the memory.
+// Invariant: a handle is a slot number and the slot's generation, so any 64 bits can be looked up
+// without a fault, and a stale handle is refused. Slots are never unmapped.
+// Thread rule: find() from any thread without a lock; the rest takes a short lock.
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+
+namespace limen::engine {
+
+enum class TexelFormat : uint8_t { u8, u16, u32, s8, s16, s32, f16, f32 };
+enum class AddressMode : uint8_t { wrap, clamp, mirror, border };
+
+/// Bytes of one channel.
+constexpr uint32_t channel_bytes(TexelFormat format) {
+  switch (format) {
+    case TexelFormat::u8:
+    case TexelFormat::s8:
+      return 1;
+    case TexelFormat::u16:
+    case TexelFormat::s16:
+    case TexelFormat::f16:
+      return 2;
+    default:
+      return 4;
+  }
+}
+
+/// One level: `depth` slices (3D) or layers (arrays; 6 a cube).
+struct Image {
+  uint64_t base = 0;   ///< host address
+  uint64_t pitch = 0;  ///< bytes from row to row
+  uint64_t slice = 0;  ///< bytes from slice to slice
+  uint32_t width = 1, height = 1, depth = 1;
+};
+
+struct Texture {
+  enum class Kind : uint8_t {
+    unbound_texture,  ///< a texture reference that nothing is bound to
+    unbound_surface,
+    texture,
+    surface,
+  };
+  static constexpr uint32_t most_levels = 18;  ///< 2^17 texels is the widest array
+
+  Kind kind = Kind::unbound_texture;
+  TexelFormat format = TexelFormat::u8;
+  uint8_t channels = 1;
+  bool reads_integer = false;  ///< else 8 and 16 bit integers become [0, 1] or [-1, 1]
+  bool normalized = false;     ///< coordinates are in [0, 1)
+  bool srgb = false;
+  bool linear = false;      ///< between texels
+  bool mip_linear = false;  ///< between levels
+  bool anisotropic = false;
+  bool seamless = false;  ///< cubes: filter across faces
+  bool layered = false;   ///< depth counts layers
+  bool cube = false;
+  bool buffer = false;  ///< linear memory: reads outside give 0
+  AddressMode address[3] = {AddressMode::wrap, AddressMode::wrap, AddressMode::wrap};
+  float border[4] = {};
+  float lod_bias = 0, lod_min = 0, lod_max = 0;
+  uint32_t level_count = 1;
+  Image levels[most_levels];
+
+  uint32_t texel_bytes() const { return channel_bytes(format) * channels; }
+  bool integer() const {
+    return reads_integer || format == TexelFormat::u32 || format == TexelFormat::s32;
+  }
+};
+
+class TextureTable {
+ public:
+  /// A new handle; 0 when the table is full. Never 0 otherwise.
+  uint64_t add(const Texture& texture);
+  /// Gives a live handle another meaning (texture references); false when it is not live.
+  bool replace(uint64_t handle, const Texture& texture);
+  bool remove(uint64_t handle);
+  /// What a handle means, or nullptr.
+  const Texture* find(uint64_t handle) const {
+    const uint64_t index = handle & index_mask;
+    const Slot* slots = slots_.load(std::memory_order_acquire);
+    if (handle == 0 || index >= used_.load(std::memory_order_acquire)) return nullptr;
+    return slots[index].handle.load(std::memory_order_acquire) == handle ? &slots[index].texture
+                                                                         : nullptr;
+  }
+
+ private:
+  static constexpr uint64_t index_bits = 20, index_mask = (uint64_t{1} << index_bits) - 1;
+  /// A freed slot is used again only after this many others.
+  static constexpr size_t quarantine = 1024;
+  struct Slot {
+    std::atomic<uint64_t> handle{0};
+    uint64_t generation = 0;
+    Texture texture;
+  };
+  Slot* slot_of(uint64_t handle);
+
+  std::mutex mutex_;
+  std::atomic<Slot*> slots_{nullptr};
+  std::atomic<uint64_t> used_{0};
+  std::deque<uint64_t> free_;
+};
+
+}  // namespace limen::engine
