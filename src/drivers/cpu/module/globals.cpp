@@ -25,6 +25,10 @@ bool is_reference(const ptx::Variable& variable) {
          variable.type == ptx::Type::surfref || variable.type == ptx::Type::samplerref;
 }
 
+bool is_constant(const ptx::Variable& variable) {
+  return variable.space == ptx::Space::constant && !variable.managed;
+}
+
 /// Writes `value` as a relocation asks.
 void write_reloc(uint8_t* at, const ptx::Reloc& reloc, uint64_t value) {
   value >>= reloc.shift;
@@ -86,14 +90,39 @@ Instance::~Instance() {
     auto address = reinterpret_cast<uint64_t>(pointer);
     Allocator* memory = driver().allocator_of(address);
     Allocation block;
-    if (memory->find(address, &block) && block.owner == owner_ && block.kind == MemoryKind::module)
+    if (memory->find(address, &block) && block.owner == owner_ &&
+        block.kind == MemoryKind::module && block.base == address)
       memory->release(address);
   }
+}
+
+/// Constants lie one behind the other in a bank of 64 KiB as on the device, so that an index beyond
+/// one table finds what it finds there: the next one, or zeros.
+Result<uint64_t> Instance::place_constants(Context& context, std::vector<uint64_t>& offsets) const {
+  constexpr uint64_t bank_bytes = 64 * 1024;
+  const auto& variables = program_->module().variables;
+  offsets.assign(variables.size(), 0);
+  uint64_t end = 0;
+  for (size_t i = 0; i < variables.size(); ++i) {
+    if (!is_constant(variables[i])) continue;
+    const uint64_t align = std::max<uint64_t>(variables[i].align, 1);
+    offsets[i] = (end + align - 1) / align * align;
+    end = offsets[i] + variables[i].bytes;
+  }
+  if (!end) return uint64_t{0};
+  const uint64_t bytes = std::max(end, bank_bytes);
+  const uint64_t bank = context.device.memory().allocate(bytes, MemoryKind::module, owner_);
+  if (!bank)
+    return Error{Code::out_of_memory, fmt::format("no memory for {} bytes of constants", end), ""};
+  std::memset(reinterpret_cast<void*>(bank), 0, bytes);
+  return bank;
 }
 
 Result<void> Instance::place(Context& context) {
   const auto& variables = program_->module().variables;
   addresses_.assign(variables.size(), nullptr);
+  std::vector<uint64_t> offsets;
+  LIMEN_TRY(uint64_t bank, place_constants(context, offsets));
   for (size_t i = 0; i < variables.size(); ++i) {
     const ptx::Variable& variable = variables[i];
     if (is_reference(variable)) {
@@ -115,7 +144,9 @@ Result<void> Instance::place(Context& context) {
     }
     if (!has_memory(variable)) continue;
     uint64_t address = managed_->address(static_cast<ptx::Index>(i));
-    if (!variable.managed) {
+    if (is_constant(variable)) {
+      address = bank + offsets[i];
+    } else if (!variable.managed) {
       address = context.device.memory().allocate(std::max<uint64_t>(variable.bytes, 1),
                                                  MemoryKind::module, owner_);
       if (!address)

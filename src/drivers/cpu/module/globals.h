@@ -50,6 +50,7 @@ class Instance {
  private:
   Instance() = default;
   Result<void> place(Context& context);
+  Result<uint64_t> place_constants(Context& context, std::vector<uint64_t>& offsets) const;
   Result<void> initialise();
 
   std::shared_ptr<Program> program_;
