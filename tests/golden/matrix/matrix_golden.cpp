@@ -10,7 +10,6 @@
 #include <fstream>
 #include <map>
 #include <set>
-#include <set>
 
 #include "inputs.h"
 #include "tools/test/driver.h"
