@@ -140,7 +140,7 @@ class Tidy(unittest.TestCase):
         self.report(found)
 
     def test_no_binaries_but_named_kinds(self):
-        allowed = (".png", ".ppm")
+        allowed = (".png", ".ppm", ".golden")
         found = []
         for name in FILES:
             if name.endswith(allowed) or "corpus/" in name:

@@ -180,10 +180,11 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int* minGridSize, int* blockS
 /// partial: multiprocessors form no groups here, so a cluster may lie on any of them
 CUresult cuOccupancyMaxPotentialClusterSize(int* clusterSize, CUfunction func,
                                             const CUlaunchConfig* config) {
-  Context* context;
-  if (CUresult result = current_usable(&context)) return result;
+  // Before the context, as an H200's driver.
   if (!clusterSize || !config || (config->numAttrs && !config->attrs))
     return CUDA_ERROR_INVALID_VALUE;
+  Context* context;
+  if (CUresult result = current_usable(&context)) return result;
   Question question;
   if (CUresult result = prepare(func, &question)) return result;
   const int64_t blocks = blocks_on_device(question, *config);
@@ -198,10 +199,10 @@ CUresult cuOccupancyMaxPotentialClusterSize(int* clusterSize, CUfunction func,
 /// partial: as cuOccupancyMaxPotentialClusterSize
 CUresult cuOccupancyMaxActiveClusters(int* numClusters, CUfunction func,
                                       const CUlaunchConfig* config) {
-  Context* context;
-  if (CUresult result = current_usable(&context)) return result;
   if (!numClusters || !config || (config->numAttrs && !config->attrs))
     return CUDA_ERROR_INVALID_VALUE;
+  Context* context;
+  if (CUresult result = current_usable(&context)) return result;
   Question question;
   if (CUresult result = prepare(func, &question)) return result;
   uint32_t asked[3], cluster[3];

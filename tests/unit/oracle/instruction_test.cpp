@@ -92,10 +92,18 @@ TEST(OracleInstruction, BytesAreSelectedAsWritten) {
 TEST(OracleInstruction, VideoSaturatesToTheDestination) {
   EXPECT_EQ(value32("vadd.u32.s32.s32.sat %r0, -3, 1"), 0u);
   EXPECT_EQ(value32("vsub.s32.u32.u32.sat %r0, 0, 0xffffffff"), 0x80000000u);
-  EXPECT_EQ(value32("vadd4.u32.u32.u32.sat %r0, 0xff01ff01, 0x01010101, 0"), 0xff02ff02u);
-  EXPECT_EQ(value32("vabsdiff4.u32.u32.u32.add %r0, 0x01020304, 0x04030201, 10"), 18u);
-  EXPECT_EQ(value32("vset2.u32.u32.lt %r0, 0x00010005, 0x00020005, 0"), 0x00010000u);
-  EXPECT_EQ(value32("vavrg2.s32.s32.s32 %r0, 0xffff0003, 0xfffe0004, 0"), 0xfffe0004u);
+  EXPECT_EQ(value32("mov.b32 %r1, 0xff01ff01; mov.b32 %r2, 0x01010101; mov.b32 %r3, 0; "
+                    "vadd4.u32.u32.u32.sat %r0, %r1, %r2, %r3"),
+            0xff02ff02u);
+  EXPECT_EQ(value32("mov.b32 %r1, 0x01020304; mov.b32 %r2, 0x04030201; mov.b32 %r3, 10; "
+                    "vabsdiff4.u32.u32.u32.add %r0, %r1, %r2, %r3"),
+            18u);
+  EXPECT_EQ(value32("mov.b32 %r1, 0x00010005; mov.b32 %r2, 0x00020005; mov.b32 %r3, 0; "
+                    "vset2.u32.u32.lt %r0, %r1, %r2, %r3"),
+            0x00010000u);
+  EXPECT_EQ(value32("mov.b32 %r1, 0xffff0003; mov.b32 %r2, 0xfffe0004; mov.b32 %r3, 0; "
+                    "vavrg2.s32.s32.s32 %r0, %r1, %r2, %r3"),
+            0xfffe0004u);
 }
 
 TEST(OracleInstruction, FloatExtremesPreferNumbersAndMinusZero) {
