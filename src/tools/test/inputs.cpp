@@ -241,9 +241,12 @@ uint64_t any_float(Random& random, FloatFormat f) {
       return sign |
              (f.power(static_cast<int>(random.below(48)) - 28) + (fraction & (f.hidden() - 1)));
     }
-    case 3:  // few bits: sums and products are exact or ties
-      return sign | f.power(static_cast<int>(random.below(24)) - 12) |
-             (fraction & ~((f.hidden() - 1) >> random.below(5)));
+    case 3: {  // few bits: sums and products are exact or ties
+      // One draw a statement, here and below: the order of operands is the compiler's choice.
+      const auto exponent = static_cast<int>(random.below(24)) - 12;
+      const uint64_t cut = (f.hidden() - 1) >> random.below(5);
+      return sign | f.power(exponent) | (fraction & ~cut);
+    }
     default:  // of moderate size
       return sign | f.power(static_cast<int>(random.below(14)) - 7) | fraction;
   }
@@ -258,8 +261,8 @@ uint64_t any_converted(Random& random, FloatFormat f) {
   int exponent = static_cast<int>(random.below(70)) - 30;
   unsigned low = f.mantissa_bits - keep;
   uint64_t tie = uint64_t{1} << (low - 1);
-  uint64_t fraction =
-      (random.next() & (f.hidden() - 1)) >> low << low | (tie + random.below(3) - 1);
+  const uint64_t upper = (random.next() & (f.hidden() - 1)) >> low << low;
+  const uint64_t fraction = upper | (tie + random.below(3) - 1);
   return (random.below(2) ? f.sign() : 0) | f.power(exponent) | fraction;
 }
 
