@@ -68,10 +68,8 @@ __attribute__((noreturn)) void service_fault(BlockContext* context, uint32_t kin
   pending.kind = kind == 0 || kind > static_cast<uint32_t>(Fault::out_of_resources)
                      ? Fault::trap
                      : static_cast<Fault>(kind);
-  const kernel::KernelMeta& meta = record.grid->spec->code->meta;
-  const bool lanes = meta.strategy == kernel::Strategy::lane;
-  const uint32_t width = lanes ? 32 : std::max(1u, meta.width);
-  if (warp != UINT32_MAX && lane < width) pending.thread = warp * width + lane;
+  // Warps of 32 lanes here, whatever the width of the code's vectors.
+  if (warp != UINT32_MAX && lane < 32) pending.thread = warp * 32 + lane;
   pending.line = line;
   pending.address = address;
   stop(context, std::move(pending));

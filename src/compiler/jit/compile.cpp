@@ -160,14 +160,40 @@ uint32_t region_width(const ptx::Module&, const simt::Target& target, const Spec
   return w;
 }
 
+/// Functions that read what other threads may change, themselves or through what they call.
+std::set<Index> watching_functions(const Program& p) {
+  std::set<Index> found;
+  for (bool grew = true; grew;) {
+    grew = false;
+    for (Index f : p.functions) {
+      if (found.count(f)) continue;
+      const ptx::Function& function = p.module.functions[f];
+      std::set<Index> callees;
+      bool watches = false;
+      direct_callees(function, callees, watches);  // an indirect call may lead anywhere
+      watches = watches && !found.empty();
+      for (Index callee : callees) watches |= found.count(callee) != 0;
+      for (const auto& block : function.blocks)
+        for (const auto& inst : block.body) watches |= simt::reads_shared_state(inst);
+      if (watches) found.insert(f), grew = true;
+    }
+  }
+  return found;
+}
+
 /// The strategies to try, best first.
 std::vector<Choice> choices(const Program& p, const Specialization& spec, bool& ftz_by_mxcsr) {
-  simt::Traits all = simt::traits_of(p.module.functions[p.kernel]);
+  const std::set<Index> watchers = watching_functions(p);
+  const simt::CallWaits call_waits = [&](const ptx::Instruction& call) {
+    return call.ops[0].kind == Operand::Kind::reg ? !watchers.empty()
+                                                  : watchers.count(call.ops[0].index) != 0;
+  };
+  simt::Traits all = simt::traits_of(p.module.functions[p.kernel], call_waits);
   bool calls_barrier = false;
   const bool kernel_spins = all.spins;
   bool callee_spins = false;
   for (Index f : p.functions) {
-    simt::Traits t = simt::traits_of(p.module.functions[f]);
+    simt::Traits t = simt::traits_of(p.module.functions[f], call_waits);
     all.warp_ops |= t.warp_ops;
     calls_barrier |= t.barriers;
     all.exits |= t.exits;
@@ -204,7 +230,7 @@ std::vector<Choice> choices(const Program& p, const Specialization& spec, bool& 
   } else if (all.spins) {
     if (all.uniform_spins_only) {
       add(fiber, all.reason);
-    } else if (kernel_spins && !callee_spins) {
+    } else if (kernel_spins && !callee_spins && watchers.empty()) {
       Choice proven = fiber;
       proven.if_waits_allow = true;
       add(proven, all.reason);

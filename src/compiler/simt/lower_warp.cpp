@@ -166,8 +166,22 @@ void Lowering::lower_match(const Inst& inst) {
   Value* here = bits(lanes);
   llvm::Type* i32v = vec_type(b_.getInt32Ty());
   Val member = read(inst.ops[2], PType::u32);
-  if (!member.uniform() && inst.has(Tok::all))
-    return fail(inst, "match.all with member masks that differ by lane is not supported");
+  if (!member.uniform() && inst.has(Tok::all)) {
+    // Several groups at once: each lane looks at the members it names.
+    Value* mine = b_.CreateAnd(vec(member), splat(here));
+    Value* differ = Constant::getNullValue(vec_type(b_.getInt1Ty()));
+    for (uint32_t i = 0; i < width(); ++i) {
+      Value* named = b_.CreateICmpNE(b_.CreateAnd(mine, uint64_t{1} << i),
+                                     Constant::getNullValue(i32v));
+      Value* other = b_.CreateICmpNE(v, splat(b_.CreateExtractElement(v, uint64_t{i})));
+      differ = b_.CreateOr(differ, b_.CreateAnd(named, other));
+    }
+    const bool two = inst.ops[0].kind == Operand::Kind::pair;
+    Value* r = b_.CreateSelect(differ, Constant::getNullValue(i32v), mine);
+    write(two ? inst.ops[0].elems[0] : inst.ops[0], Val::vector(r), PType::b32);
+    if (two) write(inst.ops[0].elems[1], Val::vector(b_.CreateNot(differ)), PType::pred);
+    return;
+  }
   if (inst.has(Tok::all)) {
     Value* first = b_.CreateIntrinsic(Intrinsic::cttz, {b_.getInt32Ty()}, {here, b_.getFalse()});
     Value* same = b_.CreateICmpEQ(v, splat(b_.CreateExtractElement(v, first)));

@@ -2,6 +2,7 @@
 // diverge, which nodes run under a mask, what must be blended, and which strategy can run it.
 // Pure analysis. Lowering follows the plan and decides nothing of this again.
 #pragma once
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -55,7 +56,12 @@ struct Traits {
 };
 
 /// Traits of one function body (callees not followed).
-Traits traits_of(const ptx::Function& function);
+/// Atomic, volatile or ordered read: of what other threads may change.
+bool reads_shared_state(const ptx::Instruction& inst);
+
+/// `call_waits`: does this call lead to a read of what other threads change (a lock, a flag)?
+using CallWaits = std::function<bool(const ptx::Instruction& call)>;
+Traits traits_of(const ptx::Function& function, const CallWaits& call_waits);
 
 /// Nodes of the loops that wait for another thread, as build_graph numbers them without cutting at
 /// barriers. False: they cannot be told.

@@ -26,7 +26,8 @@ bool weak_order(const Instruction& inst) {
 /// can change. Lock-free retries (compare-and-swap of what was just read, counters) are not spins.
 class SpinFinder {
  public:
-  explicit SpinFinder(const ptx::Function& fn) : graph_(build_graph(fn, false)) {}
+  SpinFinder(const ptx::Function& fn, const CallWaits& call_waits)
+      : graph_(build_graph(fn, false)), call_waits_(call_waits) {}
 
   bool find(std::string& reason, bool& all_uniform) {
     Region region = build_region(graph_, 0);
@@ -184,7 +185,8 @@ class SpinFinder {
     const Bits branching = branch_values(region, loop, false);
     const Bits written = written_in(loop);
     std::vector<Index> uses, defs;
-    bool spin = false;
+    bool spin = false, spills = false;
+    each(loop, [&](const Instruction& inst) { spills |= inst.op == Op::st && inst.has(Tok::local); });
     loop.nodes.each([&](size_t n) {
       const Node& node = graph_.nodes[n];
       for (uint32_t i = node.begin; i < node.end && !spin; ++i) {
@@ -196,7 +198,10 @@ class SpinFinder {
         }
         if (!may_wait(inst, written)) continue;
         uses_and_defs(graph_, inst, uses, defs);
-        if (std::none_of(defs.begin(), defs.end(), [&](Index d) { return branching.has(d); }))
+        // What a call returns, and with debug code every value, comes by memory: not followed.
+        const bool hidden = inst.op == Op::call || spills;
+        if (!hidden &&
+            std::none_of(defs.begin(), defs.end(), [&](Index d) { return branching.has(d); }))
           continue;
         Bits values = leaving;
         for (Index u : uses) values.add(u);
@@ -209,8 +214,10 @@ class SpinFinder {
   }
 
   /// Could this read the same place again and again until another thread changes it?
-  static bool may_wait(const Instruction& inst, const Bits& written) {
+  bool may_wait(const Instruction& inst, const Bits& written) const {
     switch (inst.op) {
+      case Op::call:
+        return call_waits_ && call_waits_(inst);
       case Op::mbarrier:
         return inst.has(Tok::test_wait) || inst.has(Tok::try_wait);
       case Op::ld:
@@ -227,6 +234,7 @@ class SpinFinder {
   }
 
   Graph graph_;
+  const CallWaits& call_waits_;
 };
 
 void read_float_traits(const Instruction& inst, Traits& t) {
@@ -274,7 +282,8 @@ void read_float_traits(const Instruction& inst, Traits& t) {
 }  // namespace
 
 bool waiting_loops(const ptx::Function& function, std::vector<Bits>& loops) {
-  SpinFinder finder(function);
+  const CallWaits none;
+  SpinFinder finder(function, none);
   std::string reason;
   bool uniform = true;
   finder.find(reason, uniform);
@@ -282,7 +291,12 @@ bool waiting_loops(const ptx::Function& function, std::vector<Bits>& loops) {
   return !finder.irreducible;
 }
 
-Traits traits_of(const ptx::Function& function) {
+bool reads_shared_state(const Instruction& inst) {
+  return inst.op == Op::atom || inst.op == Op::mbarrier ||
+         (inst.op == Op::ld && !weak_order(inst));
+}
+
+Traits traits_of(const ptx::Function& function, const CallWaits& call_waits) {
   Traits t;
   for (const auto& block : function.blocks)
     for (const Instruction& inst : block.body) {
@@ -338,7 +352,7 @@ Traits traits_of(const ptx::Function& function) {
       }
     }
   std::string reason;
-  if (SpinFinder(function).find(reason, t.uniform_spins_only)) {
+  if (SpinFinder(function, call_waits).find(reason, t.uniform_spins_only)) {
     t.spins = true;
     t.reason = reason;
   }

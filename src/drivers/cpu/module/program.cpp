@@ -18,6 +18,9 @@
 
 namespace limen::cpu {
 
+/// ptxas' limit, for every architecture.
+constexpr uint32_t most_static_shared = 48 * 1024;
+
 namespace {
 
 /// Compiled code with the memory it lives in.
@@ -224,12 +227,16 @@ Result<std::shared_ptr<const engine::KernelCode>> Program::build(ptx::Index kern
 }
 
 Result<void> Program::verify_all() {
-  std::lock_guard lock(compile_mutex_);
-  for (ptx::Index i = 0; i < module_->functions.size(); ++i) {
-    if (!module_->functions[i].has_body) continue;
-    LIMEN_CHECK(ptx::parse_body(*module_, i));
-    LIMEN_CHECK(ptx::verify_body(*module_, i));
+  {
+    std::lock_guard lock(compile_mutex_);
+    for (ptx::Index i = 0; i < module_->functions.size(); ++i) {
+      if (!module_->functions[i].has_body) continue;
+      LIMEN_CHECK(ptx::parse_body(*module_, i));
+      LIMEN_CHECK(ptx::verify_body(*module_, i));
+    }
   }
+  for (ptx::Index kernel : kernels_)
+    if (module_->functions[kernel].is_entry) LIMEN_CHECK(needs(kernel));
   return {};
 }
 
@@ -272,6 +279,12 @@ Result<KernelNeeds> Program::needs(ptx::Index kernel) {
         for (const ptx::Operand& operand : instruction.call_args) each_operand(operand, visit);
       }
   }
+  if (needs.static_shared_bytes > most_static_shared)
+    return Error{Code::invalid_ptx,
+                 fmt::format("kernel '{}' uses too much shared memory: {} bytes, {} at most",
+                             module_->functions[kernel].name, needs.static_shared_bytes,
+                             most_static_shared),
+                 "more is dynamic shared memory: .extern .shared, and the size at launch"};
   std::lock_guard lock(versions.mutex);
   versions.needs = needs;
   versions.needs_known = true;
