@@ -7,8 +7,11 @@
 // Every kernel is a module of its own, of PTX for the driver's compiler, so that one that a driver
 // refuses does not take the others with it. What a driver refuses to make is recorded as its error
 // code. A kernel that is refused, fails or does not write its results, and a plain fetch that
-// differs from the host's own answer, end in FAILED; the rest is recorded all the same.
+// differs from the host's own answer, end in FAILED; the rest is recorded all the same, as each
+// section has its own process.
 #include <cuda.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <cstring>
@@ -36,7 +39,6 @@ struct Kernel {
   CUresult code = CUDA_SUCCESS;
   bool loaded = false;
 };
-static std::vector<Kernel*> kernels;
 
 // Operands: %0-%3 result, %4 handle, %5-%8 floats x y z w, %9-%12 integers i j k l.
 #define KERNEL(name, text) static Kernel name = {#name, text};
@@ -153,7 +155,6 @@ static bool load(Kernel& kernel) {
   kernel.code = load_data(&module, ptx_of(kernel).c_str(), 2, options, values);
   if (!kernel.code) kernel.code = find(&kernel.function, module, "k");
   kernel.loaded = true;
-  kernels.push_back(&kernel);
   if (!kernel.code) return true;
   note(std::string("kernel.") + kernel.name + ".error", kernel.code);
   std::printf("kernel %s: not loaded, error %d\n%s\n", kernel.name, int(kernel.code), log);
@@ -170,23 +171,55 @@ static CUresult launch(const Kernel& kernel, unsigned blocks, unsigned threads,
   return start(kernel.function, blocks, 1, 1, threads, 1, 1, 0, nullptr, arguments, nullptr);
 }
 
-/// Drops the context with all that was made in it; a fault leaves no other way on.
-static void fresh_context() {
-  (void)cudaDeviceReset();  // may still answer with the fault that it clears away
-  (void)cudaGetLastError();
-  CHECK(cudaFree(nullptr));
-  for (Kernel* kernel : kernels) kernel->loaded = false;
-  kernels.clear();
+/// What a section's process hands back at its end, also when a CHECK ends it.
+static FILE* handed_back = nullptr;
+
+static void hand_back() {
+  for (const std::string& line : lines) std::fprintf(handed_back, "%s\n", line.c_str());
+  std::fprintf(handed_back, "end %ld %u %d\n", checked, checksum, verdict.failures);
+  std::fflush(handed_back);
 }
 
-/// Thrown when a kernel took its context, and with it the section's images, down.
-struct Lost {};
-
-static void section(void (*record)()) {
-  try {
+/// Runs a section in a process of its own: a fault leaves no context to go on with. No CUDA call
+/// is made in this one.
+template <typename Record>
+static void section(const char* name, Record record) {
+  write_lines();
+  std::fflush(stdout);
+  FILE* file = std::tmpfile();
+  const pid_t child = file ? fork() : -1;
+  if (child < 0) {
+    std::printf("%s: no process\nFAILED\n", name);
+    std::exit(1);
+  }
+  if (child == 0) {
+    handed_back = file;
+    lines.clear(), checked = 0, checksum = 0, verdict.failures = 0;
+    std::atexit(hand_back);
     record();
-  } catch (const Lost&) {
-    fresh_context();
+    std::exit(0);
+  }
+  int status = 0;
+  const bool ended = waitpid(child, &status, 0) == child && WIFEXITED(status) && !WEXITSTATUS(status);
+  std::rewind(file);
+  bool whole = false;
+  char text[512];
+  while (std::fgets(text, sizeof text, file)) {
+    text[std::strcspn(text, "\n")] = 0;
+    long more;
+    unsigned sum;
+    int failures;
+    whole = std::sscanf(text, "end %ld %u %d", &more, &sum, &failures) == 3;
+    if (!whole) {
+      lines.push_back(text);
+      continue;
+    }
+    checked += more, checksum = checksum * 31 + sum, verdict.failures += failures;
+  }
+  std::fclose(file);
+  if (!ended || !whole) {
+    std::printf("section %s: status %x\n", name, unsigned(status));
+    verdict.expect(false, "a section ends early");
   }
 }
 
@@ -212,8 +245,7 @@ static void run(const std::string& section, Kernel& kernel, unsigned long long h
     if (ended) note(section + ".error", ended);
     std::printf("%s: launch %d, then %s\n", section.c_str(), int(started), cudaGetErrorName(ended));
     verdict.expect(false, "a kernel fails");
-    write_lines();
-    if (ended) throw Lost{};
+    if (ended) std::exit(1);
     CHECK(cudaFree(in));
     CHECK(cudaFree(out));
     return;
@@ -675,8 +707,7 @@ static void record_surfaces() {
 
 // -- queries --------------------------------------------------------------------------------------
 
-/// Each kernel in a section of its own: a query that a driver cannot answer may take the context
-/// down. The first word is the width in all that begin with it.
+/// Each kernel in a section of its own: a query that a driver cannot answer may end it. The first word is the width in all that begin with it.
 static void record_queries_by(Kernel& kernel, bool sizes) {
   const Expect eight = sizes ? Expect([](const Sample& p) {
     return p.k == 0 ? std::optional(8u) : std::nullopt;
@@ -727,16 +758,16 @@ static void record_surface_queries_by(Kernel& kernel, bool sizes) {
 }
 
 static void record_all_queries() {
-  section([] { record_queries_by(txq_level, true); });
-  section([] { record_queries_by(txq_sizes, true); });
-  section([] { record_queries_by(txq_array_size, false); });
-  section([] { record_queries_by(txq_levels, false); });
-  section([] { record_queries_by(txq_samples, false); });
-  section([] { record_queries_by(txq_normalized, false); });
-  section([] { record_queries_by(is_types, false); });
-  section([] { record_surface_queries_by(suq_sizes, true); });
-  section([] { record_surface_queries_by(suq_array_size, false); });
-  section([] { record_surface_queries_by(is_types, false); });
+  section("record_queries_by txq_level", [] { record_queries_by(txq_level, true); });
+  section("record_queries_by txq_sizes", [] { record_queries_by(txq_sizes, true); });
+  section("record_queries_by txq_array_size", [] { record_queries_by(txq_array_size, false); });
+  section("record_queries_by txq_levels", [] { record_queries_by(txq_levels, false); });
+  section("record_queries_by txq_samples", [] { record_queries_by(txq_samples, false); });
+  section("record_queries_by txq_normalized", [] { record_queries_by(txq_normalized, false); });
+  section("record_queries_by is_types", [] { record_queries_by(is_types, false); });
+  section("record_surface_queries_by suq_sizes", [] { record_surface_queries_by(suq_sizes, true); });
+  section("record_surface_queries_by suq_array_size", [] { record_surface_queries_by(suq_array_size, false); });
+  section("record_surface_queries_by is_types", [] { record_surface_queries_by(is_types, false); });
 }
 
 // -- what the API answers -------------------------------------------------------------------------
@@ -773,6 +804,8 @@ static void record_answers() {
   create("linear.integer.linear", r, linear);
   r.res.linear = {d, f, 2};
   create("linear.tiny", r, point);
+  r.res.linear = {d, f, 0};
+  create("linear.empty", r, point);
   r.res.linear = {nullptr, f, 1024};
   create("linear.null", r, point);
   cudaArray_t ints, bytes;
@@ -817,8 +850,85 @@ static void record_answers() {
   extent("gather.3d", make_cudaExtent(8, 8, 8), cudaArrayTextureGather);
 }
 
+/// What the guide forbids and a driver may make all the same: a mipmapped texture read by texel
+/// coordinates, a surface of an array that was not made for stores, a buffer below one texel.
+static void record_forbidden_levels() {
+  cudaMipmappedArray_t mipmapped;
+  const cudaChannelFormatDesc desc = cudaCreateChannelDesc<float>();
+  CHECK(cudaMallocMipmappedArray(&mipmapped, &desc, make_cudaExtent(8, 8, 0), 3));
+  for (int level = 0; level < 3; ++level) {
+    cudaArray_t array;
+    CHECK(cudaGetMipmappedArrayLevel(&array, mipmapped, level));
+    const int w = 8 >> level;
+    std::vector<float> data(w * w);
+    for (int i = 0; i < w * w; ++i) data[i] = level * 1024.0f + i;
+    CHECK(cudaMemcpy2DToArray(array, 0, 0, data.data(), w * 4, w * 4, w, cudaMemcpyHostToDevice));
+  }
+  cudaResourceDesc resource = {};
+  resource.resType = cudaResourceTypeMipmappedArray;
+  resource.res.mipmap.mipmap = mipmapped;
+  for (bool linear : {false, true}) {
+    cudaTextureDesc how = mode(cudaAddressModeClamp, false, linear);
+    how.maxMipmapLevelClamp = 15;
+    cudaTextureObject_t t = 0;
+    const cudaError_t code = cudaCreateTextureObject(&t, &resource, &how, nullptr);
+    const std::string tag = linear ? ".linear" : ".point";
+    note("forbidden.level.create" + tag, code);
+    (void)cudaGetLastError();
+    std::vector<Sample> s, whole;
+    for (float x : {0.25f, 0.5f, 1.5f, 3.0f, 5.75f, 9.0f})
+      for (float lod : {0.0f, 0.75f, 1.0f, 1.5f, 2.0f, 7.0f}) s.push_back({x, 2.5f, lod});
+    for (int x : {0, 1, 3, 5})
+      for (int level : {0, 1, 2}) whole.push_back({0, 0, 0, 0, x, 1, level});
+    run("forbidden.level" + tag, tex_level_2d, t, s);
+    run("forbidden.plain" + tag, tex_2d, t, s);
+    run("forbidden.level.s32" + tag, tex_level_s32, t, whole);
+  }
+}
+
+static void record_forbidden_surface() {
+  std::vector<int> image(32);
+  for (int i = 0; i < 32; ++i) image[i] = 0x01010101 * i;
+  cudaArray_t array = array_of(image, 8, 4, 0);
+  cudaResourceDesc resource = {};
+  resource.resType = cudaResourceTypeArray;
+  resource.res.array.array = array;
+  cudaSurfaceObject_t surface = 0;
+  note("forbidden.surface.create", cudaCreateSurfaceObject(&surface, &resource));
+  (void)cudaGetLastError();
+  std::vector<Sample> s;
+  for (int x : {0, 8, 16, 24})
+    for (int y : {0, 1, 3}) s.push_back({0, 0, 0, 0, x, y});
+  run("forbidden.suld", suld_zero, surface, s);
+  run("forbidden.sust", sust_trap, surface, s);
+  std::vector<int> got(32);
+  CHECK(cudaMemcpy2DFromArray(got.data(), 32, array, 0, 0, 32, 4, cudaMemcpyDeviceToHost));
+  for (int i = 0; i < 32; ++i) note("forbidden.sust.word" + std::to_string(i), got[i]);
+}
+
+static void record_forbidden_buffer() {
+  float* d;
+  CHECK(cudaMalloc(&d, 512));
+  CHECK(cudaMemset(d, 0x3f, 512));
+  cudaResourceDesc resource = {};
+  resource.resType = cudaResourceTypeLinear;
+  resource.res.linear = {d, cudaCreateChannelDesc<float>(), 6};
+  for (size_t bytes : {2, 6}) {
+    resource.res.linear.sizeInBytes = bytes;
+    run("forbidden.buffer" + std::to_string(bytes), tex_1d_s32,
+        [&] {
+          cudaTextureObject_t t = 0;
+          const cudaTextureDesc how = mode(cudaAddressModeClamp, false, false);
+          CHECK(cudaCreateTextureObject(&t, &resource, &how, nullptr));
+          return t;
+        }(),
+        {Sample{}, Sample{0, 0, 0, 0, 1}, Sample{0, 0, 0, 0, 2}});
+  }
+}
+
 /// The defaults of a texture reference, by the driver's entry points.
 static void record_references() {
+  CHECK(cudaFree(nullptr));  // makes the context
   const char* text =
       ".version 8.0\n.target sm_75\n.address_size 64\n.global .texref image;\n.global .surfref plane;\n"
       ".visible .entry k() { ret; }\n";
@@ -859,33 +969,32 @@ static void record_references() {
   note("texref.array.code", array(&none, reference));
 }
 
-/// Error codes of kernels that go wrong; each in a fresh context.
+/// Error codes of kernels that go wrong.
 static void record_faults() {
   auto fails = [](const char* name, Kernel& kernel, bool surface, bool texture_instead, int x, int y) {
-    fresh_context();
-    if (!load(kernel)) return;
-    unsigned long long handle = 0;
-    cudaArray_t array = array_of(std::vector<int>(64), 8, 8, 0, cudaArraySurfaceLoadStore);
-    cudaResourceDesc resource = {};
-    resource.resType = cudaResourceTypeArray;
-    resource.res.array.array = array;
-    const cudaTextureDesc how = {};
-    if (surface) CHECK(cudaCreateSurfaceObject(&handle, &resource));
-    if (texture_instead) CHECK(cudaCreateTextureObject(&handle, &resource, &how, nullptr));
-    Sample sample, *in;
-    sample.i = x, sample.j = y;
-    uint4* out;
-    CHECK(cudaMalloc(&in, sizeof sample));
-    CHECK(cudaMalloc(&out, sizeof(uint4)));
-    CHECK(cudaMemcpy(in, &sample, sizeof sample, cudaMemcpyHostToDevice));
-    const CUresult started = launch(kernel, 1, 1, handle, in, out, 1);
-    if (started) {
-      note(std::string("fault.") + name + ".launch", started);
-      verdict.expect(false, "a faulting kernel starts");
-    }
-    note(std::string("fault.") + name, cudaDeviceSynchronize());
-    (void)cudaGetLastError();
-    write_lines();  // nothing is known of what comes after a fault
+    section(name, [&] {
+      if (!load(kernel)) return;
+      unsigned long long handle = 0;
+      cudaArray_t array = array_of(std::vector<int>(64), 8, 8, 0, cudaArraySurfaceLoadStore);
+      cudaResourceDesc resource = {};
+      resource.resType = cudaResourceTypeArray;
+      resource.res.array.array = array;
+      const cudaTextureDesc how = {};
+      if (surface) CHECK(cudaCreateSurfaceObject(&handle, &resource));
+      if (texture_instead) CHECK(cudaCreateTextureObject(&handle, &resource, &how, nullptr));
+      Sample sample, *in;
+      sample.i = x, sample.j = y;
+      uint4* out;
+      CHECK(cudaMalloc(&in, sizeof sample));
+      CHECK(cudaMalloc(&out, sizeof(uint4)));
+      CHECK(cudaMemcpy(in, &sample, sizeof sample, cudaMemcpyHostToDevice));
+      const CUresult started = launch(kernel, 1, 1, handle, in, out, 1);
+      if (started) {
+        note(std::string("fault.") + name + ".launch", started);
+        verdict.expect(false, "a faulting kernel starts");
+      }
+      note(std::string("fault.") + name, cudaDeviceSynchronize());
+    });
   };
   fails("store.outside", sust_trap, true, false, 32, 0);
   fails("store.below", sust_trap, true, false, 0, 8);
@@ -898,7 +1007,6 @@ static void record_faults() {
   fails("fetch.of.surface", tex_2d, true, false, 0, 0);
   fails("store.to.zero", sust_trap, false, false, 0, 0);
   fails("fetch.of.zero", tex_2d, false, false, 0, 0);
-  fresh_context();
 }
 
 #ifdef QUERIES
@@ -982,26 +1090,29 @@ static int compare(const char* left, const char* right) {
 int main(int argc, char** argv) {
   if (argc == 4 && !std::strcmp(argv[1], "--compare")) return compare(argv[2], argv[3]);
   if (argc == 2) output = argv[1];
-  std::atexit(write_lines);  // a CHECK may end the program
-  section(record_modes);
-  section(record_weights);
-  section(record_formats);
-  section(record_buffers);
-  section(record_gathers);
-  section(record_layers);
-  section(record_cubes);
-  section(record_levels);
-  section(record_surfaces);
-  section(record_answers);
-  section(record_references);
+  section("record_modes", record_modes);
+  section("record_weights", record_weights);
+  section("record_formats", record_formats);
+  section("record_buffers", record_buffers);
+  section("record_gathers", record_gathers);
+  section("record_layers", record_layers);
+  section("record_cubes", record_cubes);
+  section("record_levels", record_levels);
+  section("record_surfaces", record_surfaces);
+  section("record_answers", record_answers);
+  section("record_references", record_references);
+  section("record_forbidden_levels", record_forbidden_levels);
+  section("record_forbidden_surface", record_forbidden_surface);
+  section("record_forbidden_buffer", record_forbidden_buffer);
   record_all_queries();
 #ifdef QUERIES
-  section([] { record_words_by(txq_type); });
-  section([] { record_words_by(txq_order); });
-  section([] { record_words_by(txq_filter); });
-  section([] { record_words_by(txq_address); });
+  section("record_words_by txq_type", [] { record_words_by(txq_type); });
+  section("record_words_by txq_order", [] { record_words_by(txq_order); });
+  section("record_words_by txq_filter", [] { record_words_by(txq_filter); });
+  section("record_words_by txq_address", [] { record_words_by(txq_address); });
 #endif
   record_faults();
+  write_lines();
   std::printf("%zu samples, %ld of them checked, checksum %08x\n", lines.size(), checked, checksum);
   verdict.expect(lines.size() > 20000 && checksum != 0, "everything was recorded");
   verdict.expect(checked > 400, "enough was checked");
