@@ -100,14 +100,12 @@ uint16_t half_of(float value) {
 }
 
 void load_bits(const Texture& texture, const void* texel, uint32_t out[4]) {
-  out[1] = out[2] = 0;
-  out[3] = 1;
+  out[1] = out[2] = out[3] = 0;
   for (uint32_t i = 0; i < texture.channels; ++i) out[i] = channel_bits(texture.format, texel, i);
 }
 
 void load_floats(const Texture& texture, const void* texel, float out[4]) {
-  out[1] = out[2] = 0;
-  out[3] = 1;
+  out[1] = out[2] = out[3] = 0;
   if (texture.format == TexelFormat::f32) {
     std::memcpy(out, texel, size_t{texture.channels} * 4);
     return;

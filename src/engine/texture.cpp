@@ -253,9 +253,6 @@ void Fetch::nearest_bits(uint32_t level, uint32_t out[4]) const {
   } else if (raw) {
     // Also f32: a point fetch keeps every bit.
     load_bits(t_, p, out);
-    if (!t_.integer())
-      for (uint32_t i = 3; i >= std::max<uint32_t>(t_.channels, 3); --i)
-        out[i] = std::bit_cast<uint32_t>(1.0f);
   } else {
     float value[4];
     load_floats(t_, p, value);

@@ -82,13 +82,12 @@ template <uint32_t dims>
 void point(const Texture& t, const TextureCall& call) {
   const Plane<dims> plane(t);
   const bool word = channel_bytes(t.format) == 4, raw = t.integer() || t.format == TexelFormat::f32;
-  const uint32_t one = t.integer() ? 1 : std::bit_cast<uint32_t>(1.0f);
   for (uint32_t left = call.lanes; left != 0; left &= left - 1) {
     const auto lane = static_cast<uint32_t>(std::countr_zero(left));
     int64_t from[dims];
     int32_t index[dims];
     for (uint32_t i = 0; i < dims; ++i) from[i] = place_point(plane, call, i, lane);
-    uint32_t bits[4] = {0, 0, 0, one};
+    uint32_t bits[4] = {};
     if (!inside(plane, from, index)) {
       std::memcpy(bits, t.border, sizeof bits);
     } else if (word) {
@@ -119,7 +118,7 @@ void linear(const Texture& t, const TextureCall& call) {
       first[i] = fixed >> 8;
       weight[i] = static_cast<int32_t>(fixed & (one_weight - 1));
     }
-    double sum[4] = {0, 0, 0, Loader::count < 4 ? 1 / scale : 0};
+    double sum[4] = {};
     for (uint32_t corner = 0; corner < 1u << dims; ++corner) {
       int64_t from[dims], w = 1;
       int32_t index[dims];
@@ -168,14 +167,12 @@ void fetch_buffer(const Texture& t, const TextureCall& call) {
   const Image& image = t.levels[0];
   const uint32_t texel_bytes = t.texel_bytes();
   const bool word = channel_bytes(t.format) == 4;
-  const uint32_t one = t.integer() ? 1 : std::bit_cast<uint32_t>(1.0f);
   for (uint32_t left = call.lanes; left != 0; left &= left - 1) {
     const auto lane = static_cast<uint32_t>(std::countr_zero(left));
     const uint32_t i = call.in[lane];
     uint32_t bits[4] = {};
     if (i < image.width) {
       const auto* p = reinterpret_cast<const uint8_t*>(image.base + uint64_t{i} * texel_bytes);
-      bits[3] = one;
       if (word) {
         std::memcpy(bits, p, texel_bytes);
       } else if (t.integer()) {

@@ -66,7 +66,7 @@ TextureError access_surface(const Texture& surface, kernel::TextureOp op, LaneIn
 
 // -- texels (texel.cpp)
 
-/// The channels as 32-bit integers, sign-extended or not by format; absent ones are 0, 0, 1.
+/// The channels as 32-bit integers, sign-extended or not by format; absent ones are 0.
 void load_bits(const Texture& texture, const void* texel, uint32_t out[4]);
 /// The channels as numbers: normalized integers, halves widened, sRGB undone.
 void load_floats(const Texture& texture, const void* texel, float out[4]);
