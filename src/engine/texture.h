@@ -59,6 +59,7 @@ struct Texture {
   bool layered = false;   ///< depth counts layers
   bool cube = false;
   bool buffer = false;  ///< linear memory: reads outside give 0
+  uint8_t dims = 2;     ///< axes of the memory, layers and faces not counted; a buffer has 1
   AddressMode address[3] = {AddressMode::wrap, AddressMode::wrap, AddressMode::wrap};
   float border[4] = {};
   float lod_bias = 0, lod_min = 0, lod_max = 0;
@@ -70,6 +71,11 @@ struct Texture {
     return reads_integer || format == TexelFormat::u32 || format == TexelFormat::s32;
   }
 };
+
+/// Whether a channel is sRGB: not the second of two and not the fourth (measured on an H200).
+constexpr bool srgb_channel(const Texture& t, uint32_t channel) {
+  return t.srgb && channel < 3 && !(t.channels == 2 && channel == 1);
+}
 
 class TextureTable {
  public:

@@ -370,6 +370,7 @@ static void record_modes() {
           return bits_of(image[(*z * m + *y) * n + *x]);
         };
         auto whole = [&](const Sample& p, int h, int depth) -> std::optional<unsigned> {
+          if (!h) return 0;  // tex.1d by integers reads buffers only
           if (p.i < 0 || p.i >= n || (h && (p.j < 0 || p.j >= h))) return {};
           return bits_of(image[((depth ? p.k : 0) * m + (h ? p.j : 0)) * n + p.i]);
         };
