@@ -27,7 +27,7 @@ float srgb_value(int byte) {
   constexpr struct {
     int byte;
     float value;
-  } odd[] = {{33, 62.5f},  {65, 216},   {70, 250},   {97, 488},
+  } odd[] = {{33, 62.5f}, {65, 216},   {70, 250},   {97, 488},
              {184, 1968}, {249, 3872}, {251, 3936}, {252, 4000}};
   for (const auto& o : odd)
     if (o.byte == byte) return o.value / 4096;
@@ -180,7 +180,7 @@ void load_floats(const Texture& texture, const void* texel, float out[4]) {
   }
   for (uint32_t i = 0; i < texture.channels; ++i)
     out[i] = srgb_channel(texture, i) ? srgb_table()[read_channel<uint8_t>(texel, i)]
-                                   : channel_float(texture.format, texel, i);
+                                      : channel_float(texture.format, texel, i);
 }
 
 void load_units(const Texture& texture, const void* texel, float out[4]) {
@@ -215,12 +215,15 @@ void fit_border(Texture* texture) {
       continue;
     } else if (texture->integer()) {
       const uint32_t low = std::bit_cast<uint32_t>(c) << (32 - bits);
-      const bool is_signed = texture->format == TexelFormat::s8 || texture->format == TexelFormat::s16;
-      const uint32_t wide = is_signed ? static_cast<uint32_t>(static_cast<int32_t>(low) >> (32 - bits))
-                                      : low >> (32 - bits);
+      const bool is_signed =
+          texture->format == TexelFormat::s8 || texture->format == TexelFormat::s16;
+      const uint32_t wide = is_signed
+                                ? static_cast<uint32_t>(static_cast<int32_t>(low) >> (32 - bits))
+                                : low >> (32 - bits);
       c = std::bit_cast<float>(wide);
     } else {
-      const bool is_signed = texture->format == TexelFormat::s8 || texture->format == TexelFormat::s16;
+      const bool is_signed =
+          texture->format == TexelFormat::s8 || texture->format == TexelFormat::s16;
       c = c == c ? std::clamp(c, is_signed ? -1.0f : 0.0f, 1.0f) : 0.0f;
       if (!srgb_channel(*texture, i))
         c = static_cast<float>(nearest(c, top)) / static_cast<float>(top);

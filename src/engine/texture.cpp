@@ -89,7 +89,8 @@ const char* Fetch::coordinates() {
   return nullptr;
 }
 
-/// source: CUDA C++ Programming Guide 13.0, "Cubemap Textures", table of faces. Ties go to z, then y: H200.
+/// source: CUDA C++ Programming Guide 13.0, "Cubemap Textures", table of faces. Ties go to z, then
+/// y: H200.
 void Fetch::face_of_cube() {
   // Measured on an H200: NaN counts as 0, and a direction of length 0 or infinity is none.
   for (float& c : at_)
@@ -238,7 +239,7 @@ void Fetch::add_texel(const Image& image, const int64_t index[3], int32_t weight
   if (t_.cube && t_.seamless && off_x && off_y) {
     const int64_t x = index[0] < 0 ? 0 : n - 1, y = index[1] < 0 ? 0 : n - 1;
     const int64_t around[3][3] = {{x, y, 0}, {index[0], y, 0}, {x, index[1], 0}};
-    const int32_t other = weight / 3;
+    const int32_t other = part(weight, 85);
     const int32_t share[3] = {weight - 2 * other, other, other};
     for (int i = 0; i < 3; ++i) add_texel(image, around[i], share[i], out, filter);
     return;
@@ -331,9 +332,7 @@ void Fetch::gather(LaneOut out) const {
 
 void Fetch::store(const uint32_t bits[4], LaneOut out) const {
   const auto result = static_cast<TextureResult>(op_.type);
-  auto half = [&](size_t i) -> uint32_t {
-    return half_of(std::bit_cast<float>(bits[i]));
-  };
+  auto half = [&](size_t i) -> uint32_t { return half_of(std::bit_cast<float>(bits[i])); };
   for (size_t i = 0; i < op_.count; ++i)
     out[i] = result == TextureResult::words  ? bits[i]
              : result == TextureResult::half ? half(i)
@@ -376,8 +375,7 @@ const char* Fetch::run(LaneOut out) {
     double sum[4] = {};
     add_level(level, one - share, sum);
     if (share) add_level(level + 1, share, sum);
-    for (uint32_t i = 0; i < 4; ++i)
-      bits[i] = filtered_bits(sum[i] * 0x1p-8, filter_units(t_, i));
+    for (uint32_t i = 0; i < 4; ++i) bits[i] = filtered_bits(sum[i] * 0x1p-8, filter_units(t_, i));
   }
   store(bits, out);
   return nullptr;
@@ -394,8 +392,9 @@ uint32_t answer(const Texture& t, TextureOp op, LaneIn in) {
       return t.buffer ? 0 : t.dims == 1 && t.layered ? image.depth : image.height;
     case kernel::TextureQuery::depth:
       if (t.dims == 3) return image.depth;
-      return !t.layered || t.dims == 1 ? 0 : t.cube ? (image.depth > 6 ? image.depth / 6 : 0)
-                                                     : image.depth;
+      return !t.layered || t.dims == 1 ? 0
+             : t.cube                  ? (image.depth > 6 ? image.depth / 6 : 0)
+                                       : image.depth;
     case kernel::TextureQuery::array_size:
       return t.layered ? t.levels[0].depth / (t.cube ? 6 : 1) : 1;
     case kernel::TextureQuery::num_mipmap_levels:

@@ -103,8 +103,7 @@ inline float filter_units(const Texture& t, uint32_t channel) {
 
 /// A filtered value as the device writes it: halves away from zero, no denormals, one NaN.
 inline uint32_t filtered_bits(double value, float units) {
-  if (units != 0)
-    return std::bit_cast<uint32_t>(static_cast<float>(floor_of(value + 0.5)) / units);
+  if (units != 0) return std::bit_cast<uint32_t>(static_cast<float>(floor_of(value + 0.5)) / units);
   if (value != value) return 0x7fffffffu;
   const uint64_t half = uint64_t{1} << 28;
   const uint64_t rounded = (std::bit_cast<uint64_t>(value) + half) & ~(2 * half - 1);

@@ -211,8 +211,9 @@ bool fetch_plain(const TextureTable* table, const TextureCall& call) {
     return true;
   }
   // A filtered line with a border has a second axis: the general path knows.
-  if (op.flags != 0 || (op.geometry == TextureGeometry::d1 && t->linear &&
-                        t->address[1] == AddressMode::border)) return false;
+  if (op.flags != 0 ||
+      (op.geometry == TextureGeometry::d1 && t->linear && t->address[1] == AddressMode::border))
+    return false;
   switch (op.geometry) {
     case TextureGeometry::d1:
       fetch<1>(*t, call);
