@@ -116,8 +116,14 @@ void Fetch::face_of_cube() {
     m = ax, s = std::signbit(x) ? z : -z, t = -y;
   }
   layer_ += face;
-  at_[0] = (s / m + 1.0f) / 2.0f;
-  at_[1] = (t / m + 1.0f) / 2.0f;
+  // Rounded down: the least step below the middle is below it.
+  auto onto = [&](float c) {
+    double part = double{c} / double{m};
+    if (c < 0) part = part > -0x1p-126 ? 0 : std::min(part, -0x1p-40);
+    return static_cast<float>(static_cast<double>(floor_of((part + 1) * 0x1p20)) * 0x1p-21);
+  };
+  at_[0] = onto(s);
+  at_[1] = onto(t);
 }
 
 void Fetch::offsets() {
@@ -433,7 +439,9 @@ TextureError run_texture(const TextureTable* table, const TextureCall& call) {
     if (call.op.kind == TextureKind::is_type) {
       const bool is_surface = texture && (texture->kind == Texture::Kind::surface ||
                                           texture->kind == Texture::Kind::unbound_surface);
-      out[0] = texture && (call.op.detail == 0 ? !is_surface : call.op.detail == 2 && is_surface);
+      // An object's handle is none of these on an H200.
+      out[0] = texture && texture->reference &&
+               (call.op.detail == 0 ? !is_surface : call.op.detail == 2 && is_surface);
       continue;
     }
     if (!texture)

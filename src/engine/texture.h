@@ -47,6 +47,7 @@ struct Texture {
   static constexpr uint32_t most_levels = 18;  ///< 2^17 texels is the widest array
 
   Kind kind = Kind::unbound_texture;
+  bool reference = false;  ///< a .texref or .surfref variable, not an object
   TexelFormat format = TexelFormat::u8;
   uint8_t channels = 1;
   bool reads_integer = false;  ///< else 8 and 16 bit integers become [0, 1] or [-1, 1]
