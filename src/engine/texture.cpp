@@ -40,9 +40,11 @@ class Fetch {
   Axis place(uint32_t axis, uint32_t size, bool between) const;
   const void* texel(const Image& image, const int64_t index[3]) const;
   const void* across_faces(const Image& image, const int64_t index[3], bool* corner) const;
-  void sample(uint32_t level, double out[4]) const;
-  void filtered(const Image& image, double out[4]) const;
-  void add_texel(const Image& image, const int64_t index[3], double weight, double out[4]) const;
+  void value_of(const Image& image, const int64_t index[3], bool filter, float out[4]) const;
+  void add_texel(const Image& image, const int64_t index[3], int32_t weight, double out[4],
+                 bool filter = true) const;
+  void add_level(uint32_t level, int32_t share, double out[4]) const;
+  void add_filtered(const Image& image, int32_t share, double out[4]) const;
   void nearest_bits(uint32_t level, uint32_t out[4]) const;
   void gather(LaneOut out) const;
   void store(const uint32_t bits[4], LaneOut out) const;
@@ -58,6 +60,7 @@ class Fetch {
   int32_t at_integer_[3] = {};
   int32_t offset_[3] = {};
   uint32_t layer_ = 0;
+  bool missing_ = false;  ///< nothing is there to fetch: zeros
 };
 
 /// Finds the layer and the coordinates; cubes become a face and two coordinates.
@@ -73,6 +76,8 @@ const char* Fetch::coordinates() {
     at_[i] = std::bit_cast<float>(in_[next_]);
     at_integer_[i] = static_cast<int32_t>(in_[next_]);
   }
+  // tex.1d by integers is a fetch from a buffer, any other one is not.
+  if (g == TextureGeometry::d1) missing_ = integer_coordinates() != t_.buffer;
   const uint32_t layers = t_.layered ? t_.levels[0].depth : 1;
   if (cube) {
     layer_ = std::min(layer, std::max(layers / 6, 1u) - 1) * 6;
@@ -84,25 +89,41 @@ const char* Fetch::coordinates() {
   return nullptr;
 }
 
-/// source: CUDA C++ Programming Guide 13.0, "Cubemap Textures", table of faces.
+/// source: CUDA C++ Programming Guide 13.0, "Cubemap Textures", table of faces. Ties go to z, then
+/// y: H200.
 void Fetch::face_of_cube() {
+  // Measured on an H200: NaN counts as 0, and a direction of length 0 or infinity is none.
+  for (float& c : at_)
+    if (c != c) c = 0;
+  const float longest = std::max({std::fabs(at_[0]), std::fabs(at_[1]), std::fabs(at_[2])});
+  if (longest == 0 || std::isinf(longest)) {
+    layer_ += 4;
+    at_[0] = at_[1] = 0.5f;
+    return;
+  }
   const float x = at_[0], y = at_[1], z = at_[2];
   const float ax = std::fabs(x), ay = std::fabs(y), az = std::fabs(z);
   uint32_t face;
   float m, s, t;
-  if (ax >= ay && ax >= az) {
-    face = std::signbit(x) ? 1 : 0;
-    m = ax, s = std::signbit(x) ? z : -z, t = -y;
-  } else if (ay >= az) {
+  if (az >= ax && az >= ay) {
+    face = std::signbit(z) ? 5 : 4;
+    m = az, s = std::signbit(z) ? -x : x, t = -y;
+  } else if (ay >= ax) {
     face = std::signbit(y) ? 3 : 2;
     m = ay, s = x, t = std::signbit(y) ? -z : z;
   } else {
-    face = std::signbit(z) ? 5 : 4;
-    m = az, s = std::signbit(z) ? -x : x, t = -y;
+    face = std::signbit(x) ? 1 : 0;
+    m = ax, s = std::signbit(x) ? z : -z, t = -y;
   }
   layer_ += face;
-  at_[0] = (s / m + 1.0f) / 2.0f;
-  at_[1] = (t / m + 1.0f) / 2.0f;
+  // Rounded down: the least step below the middle is below it.
+  auto onto = [&](float c) {
+    double part = double{c} / double{m};
+    if (c < 0) part = part > -0x1p-126 ? 0 : std::min(part, -0x1p-40);
+    return static_cast<float>(static_cast<double>(floor_of((part + 1) * 0x1p20)) * 0x1p-21);
+  };
+  at_[0] = onto(s);
+  at_[1] = onto(t);
 }
 
 void Fetch::offsets() {
@@ -132,12 +153,11 @@ float Fetch::level_of_detail() const {
   if (t_.level_count <= 1) return 0;
   float lod = 0;
   if (op_.lod == TextureLod::level)
-    lod = integer_coordinates() ? static_cast<float>(static_cast<int32_t>(in_[next_]))
-                                : std::bit_cast<float>(in_[next_]);
+    lod = std::bit_cast<float>(in_[next_]);
   else if (op_.lod == TextureLod::grad)
     lod = level_of_gradients();
-  lod += t_.lod_bias;
   if (!(lod == lod)) lod = 0;
+  if (op_.lod != TextureLod::base) lod += t_.lod_bias;
   lod = std::min(std::max(lod, t_.lod_min), t_.lod_max);
   return std::clamp(lod, 0.0f, static_cast<float>(t_.level_count - 1));
 }
@@ -156,7 +176,9 @@ const void* Fetch::texel(const Image& image, const int64_t index[3]) const {
   const uint32_t size[3] = {image.width, image.height, t_.layered ? 1 : image.depth};
   uint64_t at[3] = {0, 0, t_.layered ? layer_ : 0};
   for (uint32_t i = 0; i < dims_; ++i) {
-    const AddressMode how = t_.buffer ? AddressMode::border : mode(i);
+    // Integer coordinates end at the edge, those with a level at the address mode (H200).
+    const bool ends = integer_coordinates() && op_.lod != TextureLod::level;
+    const AddressMode how = t_.buffer || ends ? AddressMode::border : mode(i);
     const int32_t where = resolve(index[i], size[i], how);
     if (where == outside) return nullptr;
     at[i] = static_cast<uint64_t>(where);
@@ -187,58 +209,88 @@ const void* Fetch::across_faces(const Image& image, const int64_t index[3], bool
   return other.texel(image, inside);
 }
 
-void Fetch::add_texel(const Image& image, const int64_t index[3], double weight,
-                      double out[4]) const {
-  float value[4];
+/// One texel's channels; `filter`: in the units that filters add up.
+void Fetch::value_of(const Image& image, const int64_t index[3], bool filter, float out[4]) const {
   const auto n = static_cast<int64_t>(image.width);
   const bool inside = index[0] >= 0 && index[0] < n && index[1] >= 0 && index[1] < n;
   const void* p;
   if (t_.cube && t_.seamless && !inside) {
     bool corner;
     p = across_faces(image, index, &corner);
-    if (corner) {  // the mean of the three texels that meet there
-      const int64_t x = index[0] < 0 ? 0 : n - 1, y = index[1] < 0 ? 0 : n - 1;
-      const int64_t around[3][3] = {{x, y, 0}, {index[0], y, 0}, {x, index[1], 0}};
-      for (const auto& a : around) add_texel(image, a, weight / 3, out);
+    if (corner) {
+      double sum[4] = {};
+      add_texel(image, index, static_cast<int32_t>(one_weight), sum, filter);
+      for (int c = 0; c < 4; ++c) out[c] = static_cast<float>(sum[c] / one_weight);
       return;
     }
   } else {
     p = texel(image, index);
   }
   if (p)
-    load_floats(t_, p, value);
+    filter ? load_units(t_, p, out) : load_floats(t_, p, out);
+  else if (t_.buffer || integer_coordinates())
+    std::fill(out, out + 4, 0.0f);
+  else if (filter)
+    border_units(t_, out);
   else
-    for (int i = 0; i < 4; ++i) value[i] = t_.buffer ? 0.0f : t_.border[i];
-  for (int i = 0; i < 4; ++i) out[i] += weight * double{value[i]};
+    std::copy(t_.border, t_.border + 4, out);
 }
 
-/// The sum over 2, 4 or 8 texels. Texels of weight 0 are not touched.
-void Fetch::filtered(const Image& image, double out[4]) const {
+/// Adds `weight` times a texel. Beyond the corner of a face the weight is shared by the three
+/// texels that meet there.
+void Fetch::add_texel(const Image& image, const int64_t index[3], int32_t weight, double out[4],
+                      bool filter) const {
+  const auto n = static_cast<int64_t>(image.width);
+  const bool off_x = index[0] < 0 || index[0] >= n, off_y = index[1] < 0 || index[1] >= n;
+  if (t_.cube && t_.seamless && off_x && off_y) {
+    const int64_t x = index[0] < 0 ? 0 : n - 1, y = index[1] < 0 ? 0 : n - 1;
+    const int64_t around[3][3] = {{x, y, 0}, {index[0], y, 0}, {x, index[1], 0}};
+    const int32_t other = part(weight, 85);
+    const int32_t share[3] = {weight - 2 * other, other, other};
+    for (int i = 0; i < 3; ++i) add_texel(image, around[i], share[i], out, filter);
+    return;
+  }
+  float value[4];
+  value_of(image, index, filter, value);
+  for (int i = 0; i < 4; ++i) out[i] += double{value[i]} * weight;
+}
+
+/// Adds `share` / 256 of the sum over 2, 4 or 8 texels. Texels of weight 0 are not touched.
+void Fetch::add_filtered(const Image& image, int32_t share, double out[4]) const {
   const uint32_t size[3] = {image.width, image.height, image.depth};
   Axis axis[3];
   for (uint32_t i = 0; i < dims_; ++i) axis[i] = place(i, size[i], true);
-  double sum[4] = {};
-  for (uint32_t corner = 0; corner < 1u << dims_; ++corner) {
-    int64_t index[3] = {}, weight = 1;
-    for (uint32_t i = 0; i < dims_; ++i) {
-      const bool next = corner >> i & 1;
-      index[i] = axis[i].i + next;
-      weight *= next ? axis[i].weight : one_weight - axis[i].weight;
+  // A line lies in a plane of one row and is read at its upper edge: half of it is border.
+  const bool edge = dims_ == 1 && !t_.layered && mode(1) == AddressMode::border;
+  if (edge) axis[1] = {-1, static_cast<int32_t>(one_weight / 2)};
+  const uint32_t axes = edge ? 2 : dims_;
+  for (uint32_t z = 0; z < (axes > 2 ? 2u : 1u); ++z) {
+    const int32_t third = z ? axis[2].weight : static_cast<int32_t>(one_weight) - axis[2].weight;
+    int32_t weights[4];
+    weigh(axis[0].weight, axes > 1 ? axis[1].weight : 0, axes > 2 ? part(third, share) : share,
+          weights);
+    for (uint32_t corner = 0; corner < 4; ++corner) {
+      if (weights[corner] == 0) continue;
+      const int64_t index[3] = {axis[0].i + (corner & 1), axis[1].i + (corner >> 1), axis[2].i + z};
+      if (edge && index[1] < 0) {
+        float value[4];
+        border_units(t_, value);
+        for (int i = 0; i < 4; ++i) out[i] += double{value[i]} * weights[corner];
+      } else {
+        add_texel(image, index, weights[corner], out);
+      }
     }
-    if (weight != 0) add_texel(image, index, static_cast<double>(weight), sum);
   }
-  const double scale = dims_ == 1 ? 0x1p-8 : dims_ == 2 ? 0x1p-16 : 0x1p-24;
-  for (int i = 0; i < 4; ++i) out[i] = sum[i] * scale;
 }
 
-void Fetch::sample(uint32_t level, double out[4]) const {
+/// Adds `share` / 256 of what one level gives.
+void Fetch::add_level(uint32_t level, int32_t share, double out[4]) const {
   const Image& image = t_.levels[level];
-  if (t_.linear && !integer_coordinates()) return filtered(image, out);
+  if (t_.linear && !integer_coordinates()) return add_filtered(image, share, out);
   const uint32_t size[3] = {image.width, image.height, image.depth};
   int64_t index[3] = {};
   for (uint32_t i = 0; i < dims_; ++i) index[i] = place(i, size[i], false).i;
-  std::fill(out, out + 4, 0.0);
-  add_texel(image, index, 1.0, out);
+  add_texel(image, index, share, out);
 }
 
 void Fetch::nearest_bits(uint32_t level, uint32_t out[4]) const {
@@ -249,13 +301,11 @@ void Fetch::nearest_bits(uint32_t level, uint32_t out[4]) const {
   const void* p = texel(image, index);
   const bool raw = t_.integer() || t_.format == TexelFormat::f32;
   if (!p) {
-    for (int i = 0; i < 4; ++i) out[i] = t_.buffer ? 0 : std::bit_cast<uint32_t>(t_.border[i]);
+    const bool zero = t_.buffer || integer_coordinates();
+    for (int i = 0; i < 4; ++i) out[i] = zero ? 0 : std::bit_cast<uint32_t>(t_.border[i]);
   } else if (raw) {
     // Also f32: a point fetch keeps every bit.
     load_bits(t_, p, out);
-    if (!t_.integer())
-      for (uint32_t i = 3; i >= std::max<uint32_t>(t_.channels, 3); --i)
-        out[i] = std::bit_cast<uint32_t>(1.0f);
   } else {
     float value[4];
     load_floats(t_, p, value);
@@ -279,18 +329,16 @@ void Fetch::gather(LaneOut out) const {
         for (int c = 0; c < 4; ++c) bits[c] = std::bit_cast<uint32_t>(t_.border[c]);
       out[static_cast<size_t>(i)] = bits[op_.detail];
     } else {
-      double value[4] = {};
-      add_texel(image, index, 1.0, value);
-      out[static_cast<size_t>(i)] = std::bit_cast<uint32_t>(static_cast<float>(value[op_.detail]));
+      float value[4];
+      value_of(image, index, false, value);
+      out[static_cast<size_t>(i)] = std::bit_cast<uint32_t>(value[op_.detail]);
     }
   }
 }
 
 void Fetch::store(const uint32_t bits[4], LaneOut out) const {
   const auto result = static_cast<TextureResult>(op_.type);
-  auto half = [&](size_t i) -> uint32_t {
-    return t_.integer() ? bits[i] & 0xffffu : half_of(std::bit_cast<float>(bits[i]));
-  };
+  auto half = [&](size_t i) -> uint32_t { return half_of(std::bit_cast<float>(bits[i])); };
   for (size_t i = 0; i < op_.count; ++i)
     out[i] = result == TextureResult::words  ? bits[i]
              : result == TextureResult::half ? half(i)
@@ -306,43 +354,53 @@ const char* Fetch::run(LaneOut out) {
   }
   if (op_.lod == TextureLod::grad && t_.anisotropic)
     return "anisotropic filtering of a fetch with gradients is not built";
-  const float lod = level_of_detail();
+  float lod = level_of_detail();
+  if (integer_coordinates()) {
+    const int32_t whole = op_.lod == TextureLod::level ? static_cast<int32_t>(in_[next_]) : 0;
+    missing_ |= static_cast<uint32_t>(whole) >= t_.level_count;
+    lod = missing_ ? 0 : static_cast<float>(whole);
+  }
   next_ += op_.lod == TextureLod::level  ? 1
            : op_.lod == TextureLod::grad ? size_t{2} * coordinate_count(op_.geometry)
                                          : 0;
   offsets();
-  uint32_t bits[4];
-  const int64_t fixed_lod = floor_of(double{lod} * one_weight + 0.5);
+  uint32_t bits[4] = {};
+  if (missing_) {
+    store(bits, out);
+    return nullptr;
+  }
+  const int64_t fixed_lod = floor_of(double{lod} * one_weight);
   const bool between = t_.mip_linear && (fixed_lod & (one_weight - 1)) != 0;
   const auto level =
       static_cast<uint32_t>(t_.mip_linear ? fixed_lod >> 8 : floor_of(double{lod} + 0.5));
   if (t_.integer() || (!between && (!t_.linear || integer_coordinates()))) {
     nearest_bits(level, bits);
   } else {
-    double value[4];
-    sample(level, value);
-    if (between) {
-      double next[4];
-      sample(level + 1, next);
-      const double weight = static_cast<double>(fixed_lod & (one_weight - 1)) * 0x1p-8;
-      for (int i = 0; i < 4; ++i) value[i] = value[i] * (1 - weight) + next[i] * weight;
-    }
-    for (int i = 0; i < 4; ++i) bits[i] = filtered_bits(value[i]);
+    const auto one = static_cast<int32_t>(one_weight);
+    const int32_t share = between ? static_cast<int32_t>(fixed_lod & (one_weight - 1)) : 0;
+    double sum[4] = {};
+    add_level(level, one - share, sum);
+    if (share) add_level(level + 1, share, sum);
+    for (uint32_t i = 0; i < 4; ++i) bits[i] = filtered_bits(sum[i] * 0x1p-8, filter_units(t_, i));
   }
   store(bits, out);
   return nullptr;
 }
 
 uint32_t answer(const Texture& t, TextureOp op, LaneIn in) {
-  const uint32_t level = op.lod == TextureLod::level ? std::min(in[0], t.level_count - 1) : 0;
+  const uint32_t level = op.lod == TextureLod::level ? in[0] : 0;
+  if (level >= t.level_count) return 0;
   const Image& image = t.levels[level];
   switch (static_cast<kernel::TextureQuery>(op.detail)) {
     case kernel::TextureQuery::width:
       return image.width;
     case kernel::TextureQuery::height:
-      return image.height;
+      return t.buffer ? 0 : t.dims == 1 && t.layered ? image.depth : image.height;
     case kernel::TextureQuery::depth:
-      return t.layered ? 1 : image.depth;
+      if (t.dims == 3) return image.depth;
+      return !t.layered || t.dims == 1 ? 0
+             : t.cube                  ? (image.depth > 6 ? image.depth / 6 : 0)
+                                       : image.depth;
     case kernel::TextureQuery::array_size:
       return t.layered ? t.levels[0].depth / (t.cube ? 6 : 1) : 1;
     case kernel::TextureQuery::num_mipmap_levels:
@@ -381,7 +439,9 @@ TextureError run_texture(const TextureTable* table, const TextureCall& call) {
     if (call.op.kind == TextureKind::is_type) {
       const bool is_surface = texture && (texture->kind == Texture::Kind::surface ||
                                           texture->kind == Texture::Kind::unbound_surface);
-      out[0] = texture && (call.op.detail == 0 ? !is_surface : call.op.detail == 2 && is_surface);
+      // An object's handle is none of these on an H200.
+      out[0] = texture && texture->reference &&
+               (call.op.detail == 0 ? !is_surface : call.op.detail == 2 && is_surface);
       continue;
     }
     if (!texture)

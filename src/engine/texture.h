@@ -47,6 +47,7 @@ struct Texture {
   static constexpr uint32_t most_levels = 18;  ///< 2^17 texels is the widest array
 
   Kind kind = Kind::unbound_texture;
+  bool reference = false;  ///< a .texref or .surfref variable, not an object
   TexelFormat format = TexelFormat::u8;
   uint8_t channels = 1;
   bool reads_integer = false;  ///< else 8 and 16 bit integers become [0, 1] or [-1, 1]
@@ -59,6 +60,7 @@ struct Texture {
   bool layered = false;   ///< depth counts layers
   bool cube = false;
   bool buffer = false;  ///< linear memory: reads outside give 0
+  uint8_t dims = 2;     ///< axes of the memory, layers and faces not counted; a buffer has 1
   AddressMode address[3] = {AddressMode::wrap, AddressMode::wrap, AddressMode::wrap};
   float border[4] = {};
   float lod_bias = 0, lod_min = 0, lod_max = 0;
@@ -70,6 +72,11 @@ struct Texture {
     return reads_integer || format == TexelFormat::u32 || format == TexelFormat::s32;
   }
 };
+
+/// Whether a channel is sRGB: not the second of two and not the fourth (measured on an H200).
+constexpr bool srgb_channel(const Texture& t, uint32_t channel) {
+  return t.srgb && channel < 3 && !(t.channels == 2 && channel == 1);
+}
 
 class TextureTable {
  public:

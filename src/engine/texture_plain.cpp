@@ -48,12 +48,12 @@ template <uint32_t channels>
 struct LoadU8 {
   static constexpr uint32_t count = channels;
   static void load(const Texture&, const uint8_t* p, float* out) {
-    for (uint32_t i = 0; i < channels; ++i) out[i] = static_cast<float>(p[i]) / 255.0f;
+    for (uint32_t i = 0; i < channels; ++i) out[i] = static_cast<float>(p[i] * 257);
   }
 };
 struct LoadAny {
   static constexpr uint32_t count = 4;
-  static void load(const Texture& t, const uint8_t* p, float* out) { load_floats(t, p, out); }
+  static void load(const Texture& t, const uint8_t* p, float* out) { load_units(t, p, out); }
 };
 
 template <uint32_t dims>
@@ -82,13 +82,12 @@ template <uint32_t dims>
 void point(const Texture& t, const TextureCall& call) {
   const Plane<dims> plane(t);
   const bool word = channel_bytes(t.format) == 4, raw = t.integer() || t.format == TexelFormat::f32;
-  const uint32_t one = t.integer() ? 1 : std::bit_cast<uint32_t>(1.0f);
   for (uint32_t left = call.lanes; left != 0; left &= left - 1) {
     const auto lane = static_cast<uint32_t>(std::countr_zero(left));
     int64_t from[dims];
     int32_t index[dims];
     for (uint32_t i = 0; i < dims; ++i) from[i] = place_point(plane, call, i, lane);
-    uint32_t bits[4] = {0, 0, 0, one};
+    uint32_t bits[4] = {};
     if (!inside(plane, from, index)) {
       std::memcpy(bits, t.border, sizeof bits);
     } else if (word) {
@@ -106,8 +105,9 @@ void point(const Texture& t, const TextureCall& call) {
 
 template <uint32_t dims, typename Loader>
 void linear(const Texture& t, const TextureCall& call) {
-  constexpr double scale = dims == 1 ? 0x1p-8 : dims == 2 ? 0x1p-16 : 0x1p-24;
   const Plane<dims> plane(t);
+  float border[4];
+  border_units(t, border);
   for (uint32_t left = call.lanes; left != 0; left &= left - 1) {
     const auto lane = static_cast<uint32_t>(std::countr_zero(left));
     int64_t first[dims];
@@ -119,16 +119,22 @@ void linear(const Texture& t, const TextureCall& call) {
       first[i] = fixed >> 8;
       weight[i] = static_cast<int32_t>(fixed & (one_weight - 1));
     }
-    double sum[4] = {0, 0, 0, Loader::count < 4 ? 1 / scale : 0};
+    int32_t weights[8];
+    const auto whole = static_cast<int32_t>(one_weight);
+    for (uint32_t z = 0; z < (dims > 2 ? 2u : 1u); ++z) {
+      const int32_t share = dims < 3 ? whole : z ? weight[dims - 1] : whole - weight[dims - 1];
+      weigh(weight[0], dims > 1 ? weight[dims > 1] : 0, share, weights + size_t{4} * z);
+    }
+    double sum[4] = {};
     for (uint32_t corner = 0; corner < 1u << dims; ++corner) {
-      int64_t from[dims], w = 1;
+      const int32_t w = weights[corner];
+      if (w == 0) continue;
+      int64_t from[dims];
       int32_t index[dims];
       for (uint32_t i = 0; i < dims; ++i) {
         const bool next = corner >> i & 1;
         from[i] = first[i] + next;
-        w *= next ? weight[i] : one_weight - weight[i];
       }
-      if (w == 0) continue;
       if (inside(plane, from, index)) {
         float value[4];
         Loader::load(t, plane.at(index), value);
@@ -136,11 +142,11 @@ void linear(const Texture& t, const TextureCall& call) {
           sum[c] += static_cast<double>(w) * double{value[c]};
       } else {
         for (uint32_t c = 0; c < Loader::count; ++c)
-          sum[c] += static_cast<double>(w) * double{t.border[c]};
+          sum[c] += static_cast<double>(w) * double{border[c]};
       }
     }
     uint32_t bits[4];
-    for (uint32_t c = 0; c < 4; ++c) bits[c] = filtered_bits(sum[c] * scale);
+    for (uint32_t c = 0; c < 4; ++c) bits[c] = filtered_bits(sum[c] * 0x1p-8, filter_units(t, c));
     write_lane(call, lane, bits);
   }
 }
@@ -148,15 +154,12 @@ void linear(const Texture& t, const TextureCall& call) {
 template <uint32_t dims>
 void fetch(const Texture& t, const TextureCall& call) {
   if (!t.linear || t.integer()) return point<dims>(t, call);
-  // The border's absent channels are its own colour, so those textures take the general loader.
-  const bool border =
-      std::any_of(t.address, t.address + 3, [](AddressMode m) { return m == AddressMode::border; });
-  if (t.format == TexelFormat::f32 && !border) {
+  if (t.format == TexelFormat::f32) {
     if (t.channels == 1) return linear<dims, LoadF32<1>>(t, call);
     if (t.channels == 2) return linear<dims, LoadF32<2>>(t, call);
     return linear<dims, LoadF32<4>>(t, call);
   }
-  if (t.format == TexelFormat::u8 && !t.srgb && !border) {
+  if (t.format == TexelFormat::u8 && !t.srgb) {
     if (t.channels == 1) return linear<dims, LoadU8<1>>(t, call);
     if (t.channels == 4) return linear<dims, LoadU8<4>>(t, call);
   }
@@ -168,14 +171,12 @@ void fetch_buffer(const Texture& t, const TextureCall& call) {
   const Image& image = t.levels[0];
   const uint32_t texel_bytes = t.texel_bytes();
   const bool word = channel_bytes(t.format) == 4;
-  const uint32_t one = t.integer() ? 1 : std::bit_cast<uint32_t>(1.0f);
   for (uint32_t left = call.lanes; left != 0; left &= left - 1) {
     const auto lane = static_cast<uint32_t>(std::countr_zero(left));
     const uint32_t i = call.in[lane];
     uint32_t bits[4] = {};
     if (i < image.width) {
       const auto* p = reinterpret_cast<const uint8_t*>(image.base + uint64_t{i} * texel_bytes);
-      bits[3] = one;
       if (word) {
         std::memcpy(bits, p, texel_bytes);
       } else if (t.integer()) {
@@ -209,7 +210,10 @@ bool fetch_plain(const TextureTable* table, const TextureCall& call) {
     fetch_buffer(*t, call);
     return true;
   }
-  if (op.flags != 0) return false;
+  // A filtered line with a border has a second axis: the general path knows.
+  if (op.flags != 0 ||
+      (op.geometry == TextureGeometry::d1 && t->linear && t->address[1] == AddressMode::border))
+    return false;
   switch (op.geometry) {
     case TextureGeometry::d1:
       fetch<1>(*t, call);

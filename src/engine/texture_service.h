@@ -66,13 +66,21 @@ TextureError access_surface(const Texture& surface, kernel::TextureOp op, LaneIn
 
 // -- texels (texel.cpp)
 
-/// The channels as 32-bit integers, sign-extended or not by format; absent ones are 0, 0, 1.
+/// The channels as 32-bit integers, sign-extended or not by format; absent ones are 0.
 void load_bits(const Texture& texture, const void* texel, uint32_t out[4]);
 /// The channels as numbers: normalized integers, halves widened, sRGB undone.
 void load_floats(const Texture& texture, const void* texel, float out[4]);
+/// The channels as linear filters add them up: whole units of filter_units, else numbers.
+void load_units(const Texture& texture, const void* texel, float out[4]);
+/// The border colour in the same units.
+void border_units(const Texture& texture, float out[4]);
+/// Brings a border colour to what the texture's format holds.
+void fit_border(Texture* texture);
 /// sust.p: stores 32-bit values as the format's channels.
 void store_bits(const Texture& surface, void* texel, const uint32_t* values, uint32_t count);
 uint16_t half_of(float value);
+/// The same, what does not fit cut off: as surfaces are stored.
+uint16_t cut_half_of(float value);
 float float_of(uint16_t half);
 
 }  // namespace limen::engine

@@ -52,7 +52,8 @@ static double expected(const std::vector<float>& image, const Shape& s, const Mo
   double base[3], frac[3] = {0, 0, 0};
   long at[3];
   for (int d = 0; d < s.dims; ++d) {
-    double u = m.normalized ? double(x[d]) * s.n[d] : double(x[d]);
+    // Normalized coordinates have 21 bits of fraction, as on an H200.
+    double u = m.normalized ? std::floor(double(x[d]) * 0x1p21) * 0x1p-21 * s.n[d] : double(x[d]);
     if (m.linear) u -= 0.5;
     base[d] = std::floor(u);
     frac[d] = u - base[d];
@@ -67,6 +68,8 @@ static double expected(const std::vector<float>& image, const Shape& s, const Mo
     }
     if (weight != 0) sum += weight * texel(image, s, m, at);
   }
+  // A line is the upper edge of a plane: half of a filtered fetch is border.
+  if (s.dims == 1 && m.linear && m.address == cudaAddressModeBorder) return (sum + border_value) / 2;
   return sum;
 }
 

@@ -136,6 +136,7 @@ Result<void> Instance::place(Context& context) {
       engine::Texture unbound;
       if (variable.type == ptx::Type::surfref)
         unbound.kind = engine::Texture::Kind::unbound_surface;
+      unbound.reference = true;
       const uint64_t handle = driver().textures.add(unbound);
       if (!handle)
         return Error{Code::out_of_memory, "no room for another texture reference", ""};

@@ -67,6 +67,15 @@ CUresult look_up(uint64_t handle, bool surface, const void* out, Read read) {
   return read(found->second);
 }
 
+/// Memory under a texture object begins at the device's texture alignment, as an H200 demands;
+/// references may begin anywhere, theirs is an offset of the caller's.
+bool aligned(const CUDA_RESOURCE_DESC& resource, const Device& device) {
+  const auto step = static_cast<uint64_t>(device.limit(CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT));
+  if (resource.resType == CU_RESOURCE_TYPE_LINEAR) return resource.res.linear.devPtr % step == 0;
+  if (resource.resType == CU_RESOURCE_TYPE_PITCH2D) return resource.res.pitch2D.devPtr % step == 0;
+  return true;
+}
+
 }  // namespace
 
 void forget_texture_objects(uint32_t owner) {
@@ -84,6 +93,7 @@ CUresult cuTexObjectCreate(CUtexObject* pTexObject, const CUDA_RESOURCE_DESC* pR
   Context* context;
   if (CUresult result = current_usable(&context)) return result;
   if (!pTexObject || !pResDesc || !pTexDesc) return CUDA_ERROR_INVALID_VALUE;
+  if (!aligned(*pResDesc, context->device)) return CUDA_ERROR_INVALID_VALUE;
   engine::Texture texture;
   if (CUresult result = make_texture(*pResDesc, *pTexDesc, pResViewDesc, &texture)) return result;
   Object object{0, false, *pResDesc, *pTexDesc, {}};

@@ -62,6 +62,7 @@ CUresult publish(TextureReference& reference) {
                         ? make_surface(reference.resource, &texture)
                         : make_texture(reference.resource, reference.how, nullptr, &texture);
   if (result) return result;
+  texture.reference = true;
   return driver().textures.replace(reference.handle, texture) ? CUDA_SUCCESS
                                                               : CUDA_ERROR_INVALID_HANDLE;
 }

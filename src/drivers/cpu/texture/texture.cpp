@@ -8,6 +8,7 @@
 #include "drivers/cpu/context.h"
 #include "drivers/cpu/memory/array.h"
 #include "drivers/cpu/memory/pointer.h"
+#include "engine/texture_service.h"
 
 namespace limen::cpu {
 
@@ -24,6 +25,7 @@ CUresult from_array(const Array& array, Texture* out) {
   take_texels(array.texels, out);
   out->levels[0] = array.image;
   out->layered = array.layered();
+  out->dims = array.desc.Height == 0 ? 1 : array.desc.Depth == 0 || array.layered() ? 2 : 3;
   out->cube = array.cube();
   return CUDA_SUCCESS;
 }
@@ -32,15 +34,20 @@ CUresult from_linear(const CUDA_RESOURCE_DESC& resource, const Device& device, T
                      TexelLayout* texels) {
   const auto& linear = resource.res.linear;
   if (CUresult result = layout_of(linear.format, linear.numChannels, texels)) return result;
-  const uint64_t width = linear.sizeInBytes / texels->bytes();
-  if (!width || linear.devPtr % texels->bytes()) return CUDA_ERROR_INVALID_VALUE;
+  // Less than a texel is taken too (measured on an H200): one texel is then there.
+  const uint64_t width = linear.sizeInBytes < texels->bytes()
+                             ? linear.sizeInBytes != 0
+                             : linear.sizeInBytes / texels->bytes();
+  if (linear.devPtr % texels->bytes()) return CUDA_ERROR_INVALID_VALUE;
   if (width >
       static_cast<uint64_t>(device.limit(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH)))
     return CUDA_ERROR_INVALID_VALUE;
   PointerInfo info;
-  if (CUresult result = check_range(linear.devPtr, linear.sizeInBytes, true, &info)) return result;
+  const uint64_t bytes = std::max<uint64_t>(linear.sizeInBytes, 1);
+  if (CUresult result = check_range(linear.devPtr, bytes, true, &info)) return result;
   take_texels(*texels, out);
   out->buffer = true;
+  out->dims = 1;
   out->levels[0] = {
       linear.devPtr, linear.sizeInBytes, linear.sizeInBytes, static_cast<uint32_t>(width), 1, 1};
   return CUDA_SUCCESS;
@@ -154,6 +161,7 @@ CUresult take_sampler(const CUDA_TEXTURE_DESC& how, const TexelLayout& texels, T
   out->lod_bias = how.mipmapLevelBias;
   out->lod_min = how.minMipmapLevelClamp;
   out->lod_max = how.maxMipmapLevelClamp;
+  engine::fit_border(out);
   return CUDA_SUCCESS;
 }
 
@@ -178,8 +186,6 @@ CUresult make_texture(const CUDA_RESOURCE_DESC& resource, const CUDA_TEXTURE_DES
     case CU_RESOURCE_TYPE_MIPMAPPED_ARRAY: {
       const MipmappedArray* mipmapped = mipmapped_array_of(resource.res.mipmap.hMipmappedArray);
       if (!mipmapped) return CUDA_ERROR_INVALID_HANDLE;
-      // source: CUDA C++ Programming Guide: mipmapped textures take normalized coordinates.
-      if (!(how.flags & CU_TRSF_NORMALIZED_COORDINATES)) return CUDA_ERROR_INVALID_VALUE;
       texels = mipmapped->levels[0]->texels;
       result = from_mipmapped(*mipmapped, out);
       break;
@@ -200,7 +206,10 @@ CUresult make_texture(const CUDA_RESOURCE_DESC& resource, const CUDA_TEXTURE_DES
       return CUDA_ERROR_INVALID_VALUE;
     if (CUresult viewed = apply_view(*view, out, &texels)) return viewed;
   }
-  return take_sampler(how, texels, out);
+  result = take_sampler(how, texels, out);
+  // A mipmapped texture reads normalized coordinates also when it is made without (H200).
+  if (resource.resType == CU_RESOURCE_TYPE_MIPMAPPED_ARRAY) out->normalized = true;
+  return result;
 }
 
 CUresult make_surface(const CUDA_RESOURCE_DESC& resource, Texture* out) {
@@ -211,7 +220,7 @@ CUresult make_surface(const CUDA_RESOURCE_DESC& resource, Texture* out) {
   if (resource.resType != CU_RESOURCE_TYPE_ARRAY) return CUDA_ERROR_INVALID_VALUE;
   const Array* array = array_of(resource.res.array.hArray);
   if (!array) return CUDA_ERROR_INVALID_HANDLE;
-  if (!(array->desc.Flags & CUDA_ARRAY3D_SURFACE_LDST)) return CUDA_ERROR_INVALID_VALUE;
+  // CUDA_ARRAY3D_SURFACE_LDST is not asked for: an H200 makes the object without it.
   return from_array(*array, out);
 }
 
