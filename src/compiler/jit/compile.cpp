@@ -251,10 +251,7 @@ std::vector<Choice> choices(const Program& p, const Specialization& spec, bool& 
       add(fiber, "barrier inside a called function");
     else
       add(region, "");
-    if (list[0].strategy == Strategy::region)
-      add(lane, "");
-    else
-      add(lane, "");
+    add(lane, "");
   }
   return list;
 }

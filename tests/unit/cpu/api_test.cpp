@@ -459,6 +459,17 @@ TEST_F(Api, linking_resolves_between_inputs) {
   EXPECT_EQ(cuModuleLoadData(&module, one.c_str()), CUDA_ERROR_INVALID_PTX);
 }
 
+TEST_F(Api, too_much_static_shared_memory_is_refused_at_load) {
+  auto text = [](int bytes) {
+    return ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n.shared .b8 s[" +
+           std::to_string(bytes) +
+           "];\n.reg .b32 %r<2>;\nmov.u32 %r0, s;\nst.shared.u32 [%r0], 1;\nret;\n}\n";
+  };
+  CUmodule module = nullptr;
+  EXPECT_EQ(cuModuleLoadData(&module, text(49156).c_str()), CUDA_ERROR_INVALID_PTX);
+  EXPECT_EQ(cuModuleLoadData(&module, text(49152).c_str()), CUDA_SUCCESS);
+}
+
 TEST_F(Api, libraries_are_lazy_and_shared) {
   CUlibrary library = nullptr, junk = nullptr;
   // Code that cannot run is told at its first use.
