@@ -238,6 +238,23 @@ class SpinFinder {
 };
 
 void read_float_traits(const Instruction& inst, Traits& t) {
+  // Narrower formats are computed in f32, where their subnormals must not be flushed.
+  if (inst.op == Op::mma || inst.op == Op::wmma) t.all_ftz = false;
+  for (uint8_t i = 0; i < inst.type_count; ++i) {
+    switch (inst.types[i]) {
+      case Type::f16:
+      case Type::bf16:
+      case Type::f16x2:
+      case Type::bf16x2:
+      case Type::e4m3x2:
+      case Type::e5m2x2:
+      case Type::tf32:
+        t.all_ftz = false;
+        break;
+      default:
+        break;
+    }
+  }
   switch (inst.op) {
     case Op::add:
     case Op::sub:
@@ -275,7 +292,6 @@ void read_float_traits(const Instruction& inst, Traits& t) {
       else
         t.all_ftz = false;
     }
-    if (inst.types[i] == Type::f16 || inst.types[i] == Type::bf16) t.all_ftz = false;
   }
 }
 
