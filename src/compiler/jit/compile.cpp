@@ -12,6 +12,7 @@
 #include <optional>
 #include <set>
 
+#include "compiler/jit/llvm_faults.h"
 #include "compiler/jit/target.h"
 #include "compiler/ptx/parser.h"
 #include "compiler/simt/lower.h"
@@ -334,6 +335,7 @@ Attempt attempt(const Program& p, const Specialization& spec, const Choice& choi
     return result;
   }
   optimize(module, *machine, spec.opt_level);
+  if (host_target().avx512) keep_apart_masked_bit_selects(module);
   dump("opt", tag, module);
   CompiledKernel k;
   k.object = emit_object(module, *machine, error);

@@ -42,6 +42,8 @@ void Lowering::fail(const Inst& inst, const std::string& what) {
 void Lowering::begin_function(llvm::Function* fn) {
   out_ = fn;
   fn->addFnAttr(Attribute::NoUnwind);
+  // So that LLVM folds constants as the machine computes.
+  if (unit_.flush_by_mxcsr) fn->addFnAttr("denormal-fp-math-f32", "preserve-sign,preserve-sign");
   fn->addFnAttr("target-cpu", unit_.target.cpu);
   fn->addFnAttr("target-features", unit_.target.features);
   fn->addFnAttr("prefer-vector-width", unit_.target.avx512 ? "512" : "256");

@@ -126,6 +126,8 @@ class Lowering {
   Value* vec(const Val& v);                   ///< materialises every lane
   Value* cast(Value* v, llvm::Type* scalar);  ///< same width reinterpretation, scalar or vector
   Val cast(const Val& v, llvm::Type* scalar);
+  Value* keep_arithmetic(Value* number);
+  Value* hidden(Value* v);
   Val read(const ptx::Operand& o, ptx::Type t);  ///< as t's storage type (int or float)
   Val read_int(const ptx::Operand& o, uint32_t bits);
   Val read_reg(ptx::Index r);
