@@ -38,12 +38,13 @@ constexpr uint64_t most_failures = 100;  ///< after which a run ends
 constexpr uint64_t most_reduced = 100;   ///< of them that are made small
 
 constexpr unsigned most_jobs = 256;
+constexpr uint64_t in_gpu_driver = uint64_t{1} << 63;  ///< beside the program's number
 constexpr int go_on = 3;  ///< exit code: another process must take over
 
 /// Of all processes together.
 struct Totals {
   std::atomic<uint64_t> next, done, compiled, on_gpu, failed;
-  std::atomic<uint64_t> at[most_jobs];  ///< the program that each process is busy with
+  std::atomic<uint64_t> at[most_jobs];  ///< what each process is busy with
 };
 
 bool read_options(int argc, char** argv, Options& o) {
@@ -162,7 +163,7 @@ class Worker {
                 (v.specialize ? "" : " any block"));
     }
     if (driver_) {
-      ++totals_.on_gpu;
+      totals_.at[job_] = number | in_gpu_driver;
       // A fault leaves NVIDIA's driver of no use in this process.
       const auto gpu = [&](const Job& j) {
         Outcome o;
@@ -172,6 +173,7 @@ class Worker {
         return o;
       };
       check(number, job, want, gpu, "GPU");
+      ++totals_.on_gpu;
     }
   }
 
@@ -255,6 +257,7 @@ int main_of(int argc, char** argv) {
   int bad = 0;
   std::map<pid_t, unsigned> running;
   const auto start = [&](unsigned j) {
+    std::fflush(stdout);
     const pid_t pid = fork();
     if (pid == 0) _exit(Worker(options, *totals, j).work());
     running[pid] = j;
@@ -265,9 +268,12 @@ int main_of(int argc, char** argv) {
     if (status == 0) continue;
     const unsigned j = running[pid];
     if (!WIFEXITED(status)) {
-      std::printf("program %llu ends its process with signal %d\n",
-                  static_cast<unsigned long long>(totals->at[j]), WTERMSIG(status));
-      ++totals->failed;
+      // NVIDIA's compiler at level 0 does, now and then.
+      const bool in_driver = totals->at[j] & in_gpu_driver;
+      std::printf("program %llu ends its process with signal %d%s\n",
+                  static_cast<unsigned long long>(totals->at[j] & ~in_gpu_driver), WTERMSIG(status),
+                  in_driver ? " in the GPU's driver" : "");
+      if (!in_driver) ++totals->failed;
     } else if (WEXITSTATUS(status) != go_on) {
       ++bad;
       continue;
