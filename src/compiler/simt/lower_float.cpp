@@ -518,7 +518,9 @@ bool Lowering::lower_float(const Inst& inst) {
     case Op::div:
       return emit([&](auto v) {
         if (inst.has(Tok::approx)) return divide_approx(v[0], v[1]);
-        return mode ? rounded(inst, RoundedOp::div, {v[0], v[1]}) : b_.CreateFDiv(v[0], v[1]);
+        // Hidden: with AVX-512, LLVM 19 takes x / 0 of a known small integer's bits for 0.
+        return mode ? rounded(inst, RoundedOp::div, {v[0], v[1]})
+                    : b_.CreateFDiv(v[0], hidden(v[1]));
       });
     case Op::rcp:
       return emit([&](auto v) {

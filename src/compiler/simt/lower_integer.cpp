@@ -240,6 +240,9 @@ Value* Lowering::divide(const Inst& inst, Value* a, Value* b, bool is_signed, bo
   Value* overflow =
       is_signed ? b_.CreateAnd(b_.CreateICmpEQ(a, min), b_.CreateICmpEQ(b, ones)) : nullptr;
   Value* safe = b_.CreateSelect(overflow ? b_.CreateOr(by_zero, overflow) : by_zero, one, b);
+  // Hidden: LLVM 19 concludes from a quotient that its divisor was not 0 and carries that to where
+  // the choice above is made.
+  if (n >= 32) safe = hidden(safe);
   Value* q;
   if (t->isVectorTy() && n <= 32) {
     // Exact through double: the quotient of 32-bit integers is never close enough below an integer

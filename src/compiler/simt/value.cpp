@@ -156,9 +156,10 @@ Value* Lowering::keep_arithmetic(Value* number) {
   return magnitude < 0x00800000 || magnitude == 0x3f800000 ? hidden(number) : number;
 }
 
-/// A 32-bit value that LLVM cannot see through.
+/// The same 32 or 64 bits, but LLVM cannot see through.
 Value* Lowering::hidden(Value* v) {
-  Value* f = cast(v, b_.getFloatTy());
+  const bool wide = v->getType()->getScalarSizeInBits() == 64;
+  Value* f = cast(v, wide ? b_.getDoubleTy() : b_.getFloatTy());
   return b_.CreateBitCast(b_.CreateIntrinsic(Intrinsic::arithmetic_fence, {f->getType()}, {f}),
                           v->getType());
 }
