@@ -746,6 +746,7 @@ bool Lowering::has_side_effects(const Inst& inst) const {
     case Op::elect:
     case Op::nanosleep:
     case Op::cp:
+    case Op::tensormap:
     case Op::mbarrier:
     case Op::membar:
     case Op::fence:
