@@ -32,7 +32,7 @@ template <typename F>
 static void find(const char* name, F* function) {
   cudaDriverEntryPointQueryResult how;
   void* p = nullptr;
-  CHECK(cudaGetDriverEntryPoint(name, &p, cudaEnableDefault, &how));
+  CHECK(cudaGetDriverEntryPointByVersion(name, &p, CUDART_VERSION, cudaEnableDefault, &how));
   if (how != cudaDriverEntryPointSuccess)
     std::printf("%s: not found (%d)\nFAILED\n", name, how), std::exit(1);
   *function = (F)p;
