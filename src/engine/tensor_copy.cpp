@@ -33,10 +33,34 @@ struct Units {
   uint64_t moved_bytes() const { return uint64_t{count} * bytes; }
 };
 
+/// What a swizzle does to an address: bits from 7 on, as many as `lines` has, are added without
+/// carry to those from `shift` on. Lines of 128 bytes of shared memory count, not the box's rows.
+/// source: PTX ISA 9.0 #tensor-swizzling-modes
+struct Exchange {
+  uint32_t lines = 0, shift = 0;
+};
+Exchange exchange_of(TensorSwizzle swizzle) {
+  switch (swizzle) {
+    case TensorSwizzle::span32:
+      return {1, 4};
+    case TensorSwizzle::span64:
+      return {3, 4};
+    case TensorSwizzle::span128:
+      return {7, 4};
+    case TensorSwizzle::span128_atom32:
+    case TensorSwizzle::span128_atom32_flip8:
+      return {3, 5};
+    case TensorSwizzle::span128_atom64:
+      return {1, 6};
+    default:
+      return {};
+  }
+}
+
 class TensorCopy {
  public:
   TensorCopy(const BlockContext& block, const TensorCall& call, const TensorMap& map)
-      : block_(block), call_(call), map_(map) {}
+      : block_(block), call_(call), map_(map), exchange_(exchange_of(map.swizzle)) {}
 
   TensorResult run() {
     if (const char* what = prepare()) return failed(what);
@@ -80,8 +104,10 @@ class TensorCopy {
   void move_padded(int64_t first, uint64_t offset, uint64_t base, bool inside);
   void fill(uint8_t* to, size_t bytes) const;
   void convert(uint8_t* values, uint32_t bytes) const;
-  uint64_t swizzled(uint64_t at) const;
-  uint8_t* chunk_at(uint64_t offset) const { return block_.shared + swizzled(begin_ + offset); }
+  uint8_t* chunk_at(uint64_t offset) const {
+    const uint64_t at = begin_ + offset;
+    return block_.shared + (at ^ (at >> 7 & exchange_.lines) << exchange_.shift);
+  }
   bool flips(uint64_t offset) const {
     return map_.swizzle == TensorSwizzle::span128_atom32_flip8 && ((begin_ + offset) >> 7 & 1) != 0;
   }
@@ -89,6 +115,7 @@ class TensorCopy {
   const BlockContext& block_;
   const TensorCall& call_;
   const TensorMap& map_;
+  const Exchange exchange_;
   Units units_;
   uint32_t counts_[tensor_most_rank] = {};  ///< tiled: rows of each dimension but the first
   uint64_t rows_ = 0;
@@ -252,23 +279,29 @@ void TensorCopy::row(uint64_t index, const Place& at) {
   const int64_t first = at[0] / int64_t{units_.elements};
   if (is_padded(map_.type) && !interleaved()) return move_padded(first, offset, base, inside);
   const int64_t size = map_.size(0) / units_.elements;
-  const bool plain = map_.swizzle == TensorSwizzle::none && units_.step == 1 && inside &&
-                     first >= 0 && first + units_.count <= size;
-  if (plain && call_.op.direction != TensorDirection::reduce)
+  if (units_.step == 1 && inside && first >= 0 && first + units_.count <= size &&
+      call_.op.direction != TensorDirection::reduce &&
+      map_.swizzle != TensorSwizzle::span128_atom32_flip8)
     return move_whole(
         reinterpret_cast<uint8_t*>(base + static_cast<uint64_t>(first) * units_.bytes), offset);
   move_chunks(first, offset, base, inside);
 }
 
-/// A whole row within bounds, without a swizzle.
+/// A row within bounds, as it is but for the swizzle and tf32.
 void TensorCopy::move_whole(uint8_t* global, uint64_t offset) {
-  uint8_t* shared = block_.shared + begin_ + offset;
-  if (!loads()) {
-    std::memcpy(global, shared, units_.row_bytes());
-    return;
+  const bool exchanges = exchange_.lines != 0;
+  const uint32_t row_bytes = units_.row_bytes(), piece = exchanges ? chunk_bytes : row_bytes;
+  for (uint32_t at = 0; at < row_bytes; at += piece) {
+    uint8_t* shared = chunk_at(offset + at);
+    if (!loads()) {
+      exchanges ? std::memcpy(global + at, shared, chunk_bytes)
+                : std::memcpy(global, shared, row_bytes);
+      continue;
+    }
+    exchanges ? std::memcpy(shared, global + at, chunk_bytes)
+              : std::memcpy(shared, global, row_bytes);
+    convert(shared, piece);
   }
-  std::memcpy(shared, global, units_.row_bytes());
-  convert(shared, units_.row_bytes());
 }
 
 void TensorCopy::move_chunks(int64_t first, uint64_t offset, uint64_t base, bool inside) {
@@ -353,27 +386,6 @@ void TensorCopy::convert(uint8_t* values, uint32_t bytes) const {
     std::memcpy(&bits, values + i, 4);
     bits = tf32_of(bits);
     std::memcpy(values + i, &bits, 4);
-  }
-}
-
-/// source: PTX ISA 9.0 #tensor-swizzling-modes: lines of 128 bytes of shared memory count, not
-/// rows.
-uint64_t TensorCopy::swizzled(uint64_t at) const {
-  const uint64_t line = at >> 7;
-  switch (map_.swizzle) {
-    case TensorSwizzle::span32:
-      return at ^ (line & 1) << 4;
-    case TensorSwizzle::span64:
-      return at ^ (line & 3) << 4;
-    case TensorSwizzle::span128:
-      return at ^ (line & 7) << 4;
-    case TensorSwizzle::span128_atom32:
-    case TensorSwizzle::span128_atom32_flip8:
-      return at ^ (line & 3) << 5;
-    case TensorSwizzle::span128_atom64:
-      return at ^ (line & 1) << 6;
-    default:
-      return at;
   }
 }
 
