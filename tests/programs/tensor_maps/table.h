@@ -41,7 +41,7 @@ inline const std::vector<Row<TiledArguments>>& tiled_rows() {
   using A = TiledArguments;
   static const std::vector<Row<A>> rows = {
       {"good", [](A&) {}, good},
-      {"map null", [](A& a) { a.map = nullptr; }, bad, -1, true},
+      {"map null", [](A& a) { a.map = nullptr; }, bad},
       {"map + 16", [](A& a) { a.map = (CUtensorMap*)((char*)a.map + 16); }, bad},
       {"map + 64", [](A& a) { a.map = (CUtensorMap*)((char*)a.map + 64); }, good},
       {"type 12", [](A& a) { a.type = 12; }, good},

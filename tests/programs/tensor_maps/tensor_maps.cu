@@ -746,10 +746,10 @@ static void check_encode(bool table) {
   tell("replace, address + 16", replace_address(&map, device_tensor + 16), good);
   tell("replace, address + 8", replace_address(&map, device_tensor + 8), bad);
   tell("replace, address null", replace_address(&map, nullptr), good);
+  tell("replace, map null", replace_address(nullptr, device_tensor), bad);
   if (!real_gpu()) {
     std::memset(&map, 0x5a, sizeof map);
     tell("replace, no map", replace_address(&map, device_tensor), bad);
-    tell("replace, map null", replace_address(nullptr, device_tensor), bad);
   }
   int lonely = -1;
   std::thread([&] { lonely = (int)encode(c, &map); }).join();
