@@ -117,7 +117,8 @@ static bool same(const Case& c, const std::vector<uint8_t>& got, const std::vect
     std::memcpy(&g, &got[i], 4);
     std::memcpy(&w, &want[i], 4);
     if (g == w) continue;
-    std::printf("%s%lld: %08x / %08x", shown % 4 ? ",  " : "    ", (long long)i - (long long)origin, g, w);
+    std::printf("%s%lld: %08x / %08x", shown % 4 ? ",  " : "    ", (long long)i - (long long)origin,
+                g, w);
     if (++shown % 4 == 0) std::printf("\n");
   }
   std::printf("\n");
@@ -149,6 +150,16 @@ static void place(const std::vector<uint8_t>& data) {
   CHECK(cudaMemcpy(tensor_at(), data.data(), data.size(), cudaMemcpyHostToDevice));
 }
 
+/// Waits for the kernel; what it ends with, if not well, ends the program.
+static void finish_kernel(const Case& c) {
+  const cudaError_t code = cudaDeviceSynchronize();
+  if (code == cudaSuccess) return;
+  std::printf("wrong: the kernel ends with %s\n", cudaGetErrorName(code));
+  describe(c);
+  std::printf("FAILED\n");
+  std::exit(1);
+}
+
 static bool encoded(const Case& c, CUtensorMap* map) {
   const CUresult code = encode(c, map);
   if (code == CUDA_SUCCESS) return true;
@@ -167,6 +178,7 @@ static void check_load(const Case& c) {
   std::vector<uint8_t> want(shared_bytes, 0xcd), got(shared_bytes + 4);
   after_load(c, data, want);
   load<<<1, 128, shared_bytes + 64>>>(map, arguments(c, p.moved), device_out);
+  finish_kernel(c);
   CHECK(cudaMemcpy(got.data(), device_out, got.size(), cudaMemcpyDeviceToHost));
   unsigned complete;
   std::memcpy(&complete, &got[shared_bytes], 4);
@@ -200,6 +212,7 @@ static void check_put(const Case& c, int op = -1,
   std::memcpy(&want[begin], data.data(), data.size());
   CHECK(cudaMemcpy(device_out, source.data(), shared_bytes, cudaMemcpyHostToDevice));
   put<<<1, 128, shared_bytes + 64>>>(map, arguments(c, 0), op, device_out);
+  finish_kernel(c);
   CHECK(cudaMemcpy(got.data(), device_tensor, tensor_room, cudaMemcpyDeviceToHost));
   same(c, got, want, tensor_room, op < 0 ? "store" : op_names[op], begin);
 }
@@ -852,7 +865,7 @@ static int in_child(F body) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
 }
 
-static void check_faults(bool table) {
+static bool check_faults(bool table) {
   const bool gpu = in_child([] { return (int)real_gpu(); });
   for (const Wrong& wrong : wrongs) {
     const int got = code_of(in_child([&] { return run_wrong(wrong); }));
@@ -861,6 +874,7 @@ static void check_faults(bool table) {
                   wrong.want);
     if (got != wrong.want && !gpu && !table) verdict.failures++;
   }
+  return gpu;
 }
 
 int main(int argc, char** argv) {
@@ -877,22 +891,39 @@ int main(int argc, char** argv) {
     return 0;
   }
   // Children first: none may inherit a context.
-  check_faults(false);
+  const bool gpu = check_faults(false);
   const size_t open = open_cases().size();
   for (size_t i = 0; i < open; ++i) {
     const int code = in_child([i] { return run_open(i); });
-    if (code)
-      std::printf("wrong: %s (child ends with %d)\n", open_cases()[i].name.c_str(), code),
-          verdict.failures++;
+    if (code) {
+      std::printf("wrong: %s (child ends with %d)\n", open_cases()[i].name.c_str(), code);
+      verdict.failures++;
+    }
   }
-  begin();
-  check_encode(false);
-  check_tiles(seed);
-  check_im2col(seed);
-  check_reductions();
-  check_spread();
-  check_places();
-  check_together();
-  check_later(seed);
+  // On a GPU each part is a child too, so that a fault in one hides no other.
+  const std::function<void()> parts[] = {[] { check_encode(false); },
+                                         [=] { check_tiles(seed); },
+                                         [=] { check_im2col(seed); },
+                                         check_reductions,
+                                         check_spread,
+                                         check_places,
+                                         check_together,
+                                         [=] { check_later(seed); }};
+  if (!gpu) begin();
+  for (const auto& part : parts) {
+    if (!gpu) {
+      part();
+      continue;
+    }
+    const int code = in_child([&] {
+      begin();
+      part();
+      return verdict.failures != 0;
+    });
+    if (code) {
+      std::printf("wrong: part %d (child ends with %d)\n", int(&part - parts), code);
+      verdict.failures++;
+    }
+  }
   return verdict.finish();
 }
