@@ -856,6 +856,7 @@ static int in_child(F body) {
   std::fflush(stdout);
   const pid_t child = fork();
   if (child == 0) {
+    verdict.failures = 0;
     const int code = body();
     std::fflush(stdout);
     _exit(code);
