@@ -54,7 +54,7 @@ void Lowering::begin_function(llvm::Function* fn) {
   slots_.assign(plan_.graph.registers, Slot{});
   params_.clear();
   locals_.clear();
-  texture_words_ = nullptr;
+  texture_words_ = tensor_words_ = nullptr;
   std::fill(std::begin(matrix_words_), std::end(matrix_words_), nullptr);
   guard_mask_ = write_guard_ = node_mask_ = nullptr;
   node_ = no_node;
@@ -748,6 +748,7 @@ bool Lowering::has_side_effects(const Inst& inst) const {
     case Op::elect:
     case Op::nanosleep:
     case Op::cp:
+    case Op::tensormap:
     case Op::mbarrier:
     case Op::membar:
     case Op::fence:
