@@ -64,8 +64,16 @@ class Test:
         self.env = settings.pop("env", {})
         self.devices = settings.pop("devices", 1)
         self.not_in = settings.pop("not_in", [])
+        self.large = settings.pop("large", None)
         if settings:
             raise ValueError(f"{folder}/test.toml: unknown keys {', '.join(settings)}")
+
+    def use_large(self) -> None:
+        """Takes the settings of the long run for those of CI."""
+        self.flags = [*self.flags, *self.large.get("flags", [])]
+        self.args = self.large.get("args", self.args)
+        self.seconds = self.large.get("seconds", self.seconds)
+        self.strategies = ["auto"]
 
     def variants(self, wanted: list[str]) -> list[str]:
         names = [v for v in VARIANTS if v not in self.not_in
@@ -147,6 +155,7 @@ def parse_arguments() -> argparse.Namespace:
     p.add_argument("--patience", type=float, default=1, help="factor on every time limit")
     p.add_argument("--build-only", action="store_true")
     p.add_argument("--list", action="store_true")
+    p.add_argument("--large", action="store_true", help="only tests with a long run: that run")
     p.add_argument("--nvcc", default=shutil.which("nvcc"))
     return p.parse_args()
 
@@ -178,6 +187,11 @@ def one_test(test: Test, options, wanted: dict) -> list[str]:
 def main() -> int:
     options = parse_arguments()
     tests = discover([n for n in options.only.split(",") if n])
+    if options.large:
+        tests = [t for t in tests if t.large]
+        options.build = options.build / "large"
+        for t in tests:
+            t.use_large()
     if options.list:
         for t in tests:
             print(t.name, ",".join(t.variants([])), ",".join(t.strategies))
