@@ -94,7 +94,8 @@ def build(test: Test, variant: str, options) -> tuple[Path, str]:
     flags = [*VARIANTS[variant], *test.flags]
     sources = [test.folder / s for s in test.sources]
     digest = hashlib.sha256(repr((options.nvcc_version, flags)).encode())
-    for path in sorted([*test.folder.glob("*"), *HERE.glob("include/*")]):
+    folders = {test.folder, HERE / "include", *(s.resolve().parent for s in sources)}
+    for path in sorted(p for f in folders for p in f.glob("*")):
         if path.suffix in (".cu", ".cpp", ".h"):
             digest.update(path.read_bytes())
     out = options.build / variant / test.name
