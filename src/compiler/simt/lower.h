@@ -249,6 +249,7 @@ class Lowering {
   std::vector<Value*> load_interleaved(const Val& at, llvm::Type* t, uint32_t count,
                                        uint64_t bytes);
   Value* gather(Value* base, const Val& at, llvm::Type* t, uint64_t bytes);
+  Value* led_aside(Value* pointers, Value*& lanes, const char* name, llvm::Type* t);
   static uint32_t store_group(uint64_t lane_bytes);
   Value* winning_lane(uint64_t lane_bytes);
   void scatter(const Val& at, Value* v, uint64_t bytes, uint64_t lane_bytes);
