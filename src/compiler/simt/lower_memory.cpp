@@ -2,8 +2,10 @@
 // shape chooses the form: uniform = one scalar access, contiguous = vector access, a few pieces =
 // several, else gather or scatter. An address behind a widening that may wrap tests `exact` and has
 // the general form beside it.
+#include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/PatternMatch.h>
 
 #include "compiler/simt/lower.h"
 
@@ -200,9 +202,11 @@ void Lowering::check_alignment(const Inst& inst, const Val& at, uint64_t bytes) 
     return;
   }
   Value* lanes = vec(at);
-  // In the width that masks have there: an eighth of the instructions with AVX2.
-  llvm::Type* narrow = int_type(unit_.target.avx512 ? 32 : 8);
-  Value* low = b_.CreateAnd(b_.CreateTrunc(lanes, vec_type(narrow)), bytes - 1);
+  Value* window;
+  Value* low = shared_offsets(lanes, window);  // windows are aligned
+  // Tested in the width that masks have there.
+  low = b_.CreateTrunc(low ? low : lanes, vec_type(int_type(unit_.target.avx512 ? 32 : 8)));
+  low = b_.CreateAnd(low, bytes - 1);
   Value* bad = b_.CreateAnd(active(), b_.CreateICmpNE(low, Constant::getNullValue(low->getType())));
   fault_if(bad, kernel::Fault::misaligned_address, inst.line, lanes);
 }
@@ -237,8 +241,62 @@ std::vector<int> range(uint32_t first, uint32_t count) {
 
 }  // namespace
 
+/// Pointers of an access without offsets known at compile time, for loops over the lanes.
+struct Lowering::LaneAddresses {
+  Value* window = nullptr;  ///< i64, added to every lane's number
+  Value* numbers = nullptr;
+  llvm::Type* type = nullptr;
+};
+
+/// Puts the lanes' addresses into memory; those of shared memory by their 32-bit offsets.
+Lowering::LaneAddresses Lowering::spill_addresses(const Val& at) {
+  LaneAddresses a;
+  Value* numbers = addresses(at);
+  if (Value* offsets = shared_offsets(numbers, a.window)) numbers = offsets;
+  a.type = numbers->getType()->getScalarType();
+  a.numbers = lane_room(a.type, true);
+  b_.CreateStore(numbers, a.numbers);
+  return a;
+}
+
+/// One array a type and use in each function: hundreds of accesses share it.
+AllocaInst* Lowering::lane_room(llvm::Type* element, bool for_addresses) {
+  AllocaInst*& room = lane_rooms_[{element, for_addresses}];
+  if (!room) {
+    room = entry_alloca(vec_type(element), for_addresses ? "addresses" : "elements", false);
+    room->setAlignment(Align(64));
+  }
+  return room;
+}
+
+Value* Lowering::lane_pointer(const LaneAddresses& a, Value* lane) {
+  Value* number = b_.CreateZExt(load_lane(a.numbers, a.type, lane), b_.getInt64Ty());
+  return pointer(a.window ? b_.CreateAdd(a.window, number) : number);
+}
+
+/// The 32-bit offsets of what to_host() made of them and of `window`; null for anything else.
+Value* Lowering::shared_offsets(Value* addresses, Value*& window) {
+  using namespace PatternMatch;
+  Value *offsets, *windows;
+  if (!match(addresses, m_Add(m_ZExt(m_Value(offsets)), m_Value(windows)))) return nullptr;
+  if (offsets->getType()->getScalarSizeInBits() != 32) return nullptr;
+  window = getSplatValue(windows);
+  return window ? offsets : nullptr;
+}
+
 Value* Lowering::gather(Value* base, const Val& at, llvm::Type* t, uint64_t bytes) {
   (void)base;
+  if (!unit_.target.avx512 && !active_full()) {
+    // Without gathers as instructions LLVM makes two blocks a lane of a masked one: most of the time
+    // that CUB's kernels took to compile.
+    AllocaInst* result = lane_room(t, false);
+    b_.CreateStore(Constant::getNullValue(vec_type(t)), result);
+    const LaneAddresses from = spill_addresses(at);
+    for_each_lane(active(), [&](Value* lane) {
+      store_lane(result, t, lane, b_.CreateAlignedLoad(t, lane_pointer(from, lane), Align(bytes)));
+    });
+    return b_.CreateLoad(vec_type(t), result);
+  }
   Value* pointers;
   if (at.shaped() && !at.correction) {
     pointers =
@@ -246,21 +304,8 @@ Value* Lowering::gather(Value* base, const Val& at, llvm::Type* t, uint64_t byte
   } else {
     pointers = b_.CreateIntToPtr(vec(at), vec_type(b_.getPtrTy()));
   }
-  Value* lanes = active();
-  if (!unit_.target.avx512) pointers = led_aside(pointers, lanes, "nothing", t);
-  return b_.CreateMaskedGather(vec_type(t), pointers, Align(bytes), lanes,
+  return b_.CreateMaskedGather(vec_type(t), pointers, Align(bytes), active(),
                                Constant::getNullValue(vec_type(t)));
-}
-
-/// Without gathers and scatters as instructions LLVM makes a branch and a whole vector a lane out of
-/// a masked one: a third of the time that CUB's kernels took to compile. Lanes that are not in
-/// `lanes` get a place of their own instead, and `lanes` becomes all.
-Value* Lowering::led_aside(Value* pointers, Value*& lanes, const char* name, llvm::Type* t) {
-  if (auto* c = dyn_cast<Constant>(lanes); c && c->isAllOnesValue()) return pointers;
-  Value* aside = splat(entry_alloca(t, name));
-  pointers = b_.CreateSelect(lanes, pointers, aside);
-  lanes = ConstantInt::getTrue(vec_type(int_type(1)));
-  return pointers;
 }
 
 /// Lanes whose accesses of `lane_bytes` each the device serves together. In such a group the lowest
@@ -285,23 +330,59 @@ Value* Lowering::winning_lane(uint64_t lane_bytes) {
 }
 
 void Lowering::scatter(const Val& at, Value* v, uint64_t bytes, uint64_t lane_bytes) {
+  // A scatter stores its lanes in order: the winners come last.
+  std::vector<int> order;
+  const uint32_t group = std::min(store_group(lane_bytes), width());
+  for (uint32_t g = 0; g < width(); g += group)
+    for (uint32_t i = group; i-- > 0;) order.push_back(static_cast<int>(g + i));
+  Value* lanes = active_full() ? active() : b_.CreateShuffleVector(active(), order);
+  if (!unit_.target.avx512 && !active_full()) {  // as in gather()
+    llvm::Type* t = v->getType()->getScalarType();
+    AllocaInst* values = lane_room(t, false);
+    b_.CreateStore(v, values);
+    const LaneAddresses to = spill_addresses(at);
+    for_each_lane(lanes, [&](Value* i) {
+      Value* lane = b_.CreateXor(i, group - 1);
+      b_.CreateAlignedStore(load_lane(values, t, lane), lane_pointer(to, lane), Align(bytes));
+    });
+    return;
+  }
   Value* pointers;
   if (at.shaped() && !at.correction)
     pointers =
         b_.CreateGEP(b_.getInt8Ty(), pointer(at.base), offsets_vector(at.offsets, b_.getInt32Ty()));
   else
     pointers = b_.CreateIntToPtr(vec(at), vec_type(b_.getPtrTy()));
-  // A scatter stores its lanes in order: the winners come last.
-  std::vector<int> order;
-  const uint32_t group = std::min(store_group(lane_bytes), width());
-  for (uint32_t g = 0; g < width(); g += group)
-    for (uint32_t i = group; i-- > 0;) order.push_back(static_cast<int>(g + i));
-  Value* lanes = active();
-  if (!unit_.target.avx512)
-    pointers = led_aside(pointers, lanes, "aside", v->getType()->getScalarType());
-  if (!isa<Constant>(lanes)) lanes = b_.CreateShuffleVector(lanes, order);
   b_.CreateMaskedScatter(b_.CreateShuffleVector(v, order), b_.CreateShuffleVector(pointers, order),
                          Align(bytes), lanes);
+}
+
+/// Would LLVM make a branch a lane of a masked access to consecutive elements? AVX2 masks words only.
+bool Lowering::mask_is_dear(uint64_t bytes) const {
+  return bytes < 4 && !unit_.target.avx512 && !active_full();
+}
+
+/// Runs `whole` where all lanes are active, else `some`; gives what they return, if anything.
+Value* Lowering::if_all_active(const std::function<Value*()>& whole,
+                               const std::function<Value*()>& some) {
+  BasicBlock* yes = BasicBlock::Create(llvm_, "whole", out_);
+  BasicBlock* no = BasicBlock::Create(llvm_, "part", out_);
+  BasicBlock* after = BasicBlock::Create(llvm_, "accessed", out_);
+  b_.CreateCondBr(all(active()), yes, no);
+  b_.SetInsertPoint(yes);
+  Value* a = whole();
+  yes = b_.GetInsertBlock();
+  b_.CreateBr(after);
+  b_.SetInsertPoint(no);
+  Value* c = some();
+  no = b_.GetInsertBlock();
+  b_.CreateBr(after);
+  b_.SetInsertPoint(after);
+  if (!a) return nullptr;
+  PHINode* phi = b_.CreatePHI(a->getType(), 2);
+  phi->addIncoming(a, yes);
+  phi->addIncoming(c, no);
+  return phi;
 }
 
 /// One element a lane from an address that is not uniform.
@@ -336,12 +417,15 @@ Value* Lowering::load_vector(const Inst& inst, const Val& at, llvm::Type* t, uin
   const auto step = static_cast<int64_t>(bytes);
   if (progression(at.offsets, step)) {
     Value* p = pointer(b_.CreateAdd(at.base, b_.getInt64(static_cast<uint64_t>(at.offsets[0]))));
-    if (active_full()) return b_.CreateAlignedLoad(vec_type(t), p, Align(bytes));
+    auto whole = [&]() -> Value* { return b_.CreateAlignedLoad(vec_type(t), p, Align(bytes)); };
+    if (active_full()) return whole();
+    if (mask_is_dear(bytes))
+      return if_all_active(whole, [&] { return gather(nullptr, at, t, bytes); });
     return b_.CreateMaskedLoad(vec_type(t), p, Align(bytes), active(),
                                Constant::getNullValue(vec_type(t)));
   }
   std::vector<Piece> pieces;
-  if (cut(at.offsets, step, 0, width(), pieces)) {
+  if (!mask_is_dear(bytes) && cut(at.offsets, step, 0, width(), pieces)) {
     bool same = false;
     for (const Piece& p : pieces) same |= p.same;
     if (active_full() || !same) {
@@ -405,14 +489,23 @@ void Lowering::store_vector(const Inst& inst, const Val& at, Value* v, uint64_t 
   const auto step = static_cast<int64_t>(bytes);
   if (at.shaped() && progression(at.offsets, step)) {
     Value* p = pointer(b_.CreateAdd(at.base, b_.getInt64(static_cast<uint64_t>(at.offsets[0]))));
-    if (active_full())
+    auto whole = [&]() -> Value* {
       b_.CreateAlignedStore(v, p, Align(bytes));
+      return nullptr;
+    };
+    if (active_full())
+      whole();
+    else if (mask_is_dear(bytes))
+      if_all_active(whole, [&]() -> Value* {
+        scatter(at, v, bytes, lane_bytes);
+        return nullptr;
+      });
     else
       b_.CreateMaskedStore(v, p, Align(bytes), active());
     return;
   }
   std::vector<Piece> pieces;
-  if (at.shaped() && cut(at.offsets, step, 0, width(), pieces)) {
+  if (at.shaped() && !mask_is_dear(bytes) && cut(at.offsets, step, 0, width(), pieces)) {
     bool same = false;
     for (const Piece& p : pieces) same |= p.same;
     if (!same) {
@@ -506,7 +599,7 @@ void Lowering::lower_load(const Inst& inst) {
   } else if (count == 1) {
     put(d, Val::vector(load_vector(inst, a.at, st, bytes)));
   } else if (a.at.shaped() && !a.at.correction && (count == 2 || count == 4) &&
-             progression(a.at.offsets, static_cast<int64_t>(bytes * count))) {
+             !mask_is_dear(bytes) && progression(a.at.offsets, static_cast<int64_t>(bytes * count))) {
     std::vector<Value*> values = load_interleaved(a.at, st, count, bytes);
     for (uint32_t i = 0; i < count; ++i) put(*dests[i], Val::vector(values[i]));
   } else {
@@ -554,7 +647,7 @@ void Lowering::lower_store(const Inst& inst) {
       if (strong) store->setAtomic(AtomicOrdering::Release);
     }
   } else if (count > 1 && a.at.shaped() && !a.at.correction && (count == 2 || count == 4) &&
-             progression(a.at.offsets, static_cast<int64_t>(bytes * count))) {
+             !mask_is_dear(bytes) && progression(a.at.offsets, static_cast<int64_t>(bytes * count))) {
     auto zip = [&](Value* x, Value* y, bool upper) {
       std::vector<int> m;
       const uint32_t w = width();
