@@ -556,6 +556,34 @@ std::vector<Value*> Lowering::load_interleaved(const Val& at, llvm::Type* t, uin
   return {stride(e0, e1, 0), stride(o0, o1, 0), stride(e0, e1, 1), stride(o0, o1, 1)};
 }
 
+namespace {
+
+/// Words of a strong vector access of up to 16 bytes come and go together: CUB's scans publish a
+/// state and its value so. Aligned accesses of 16 bytes are single where AVX is.
+Value* load_together(IRBuilder<>& b, Value* p, uint64_t bytes) {
+  LoadInst* l = b.CreateAlignedLoad(b.getIntNTy(static_cast<unsigned>(bytes * 8)), p, Align(bytes));
+  l->setAtomic(AtomicOrdering::Acquire);
+  return l;
+}
+
+void store_together(IRBuilder<>& b, Value* p, const std::vector<Value*>& words, uint64_t bytes) {
+  auto* t = b.getIntNTy(static_cast<unsigned>(bytes * 8));
+  Value* all = ConstantInt::get(t, 0);
+  for (size_t i = 0; i < words.size(); ++i) {
+    const unsigned n = words[i]->getType()->getScalarSizeInBits();
+    Value* w = b.CreateZExt(b.CreateBitCast(words[i], b.getIntNTy(n)), t);
+    all = b.CreateOr(all, b.CreateShl(w, i * n));
+  }
+  b.CreateAlignedStore(all, p, Align(bytes))->setAtomic(AtomicOrdering::Release);
+}
+
+Value* word_of(IRBuilder<>& b, Value* all, uint32_t i, llvm::Type* t) {
+  const unsigned n = t->getScalarSizeInBits();
+  return b.CreateBitCast(b.CreateTrunc(b.CreateLShr(all, uint64_t{i} * n), b.getIntNTy(n)), t);
+}
+
+}  // namespace
+
 void Lowering::lower_load(const Inst& inst) {
   const PType t = inst.type();
   llvm::Type* st = scalar_type(t);
@@ -584,7 +612,11 @@ void Lowering::lower_load(const Inst& inst) {
     write(o, v, t);
   };
   if (strong) compiler_barrier();
-  if (a.at.uniform()) {
+  const bool together = strong && count > 1 && bytes * count <= 16;
+  if (a.at.uniform() && together) {
+    Value* whole = load_together(b_, pointer(a.at.base), bytes * count);
+    for (uint32_t i = 0; i < count; ++i) put(*dests[i], Val::scalar(word_of(b_, whole, i, st)));
+  } else if (a.at.uniform()) {
     std::vector<Val> values;
     for (uint32_t i = 0; i < count; ++i) {
       Value* p = pointer(b_.CreateAdd(a.at.base, b_.getInt64(i * bytes)));
@@ -602,6 +634,20 @@ void Lowering::lower_load(const Inst& inst) {
              !mask_is_dear(bytes) && progression(a.at.offsets, static_cast<int64_t>(bytes * count))) {
     std::vector<Value*> values = load_interleaved(a.at, st, count, bytes);
     for (uint32_t i = 0; i < count; ++i) put(*dests[i], Val::vector(values[i]));
+  } else if (together) {
+    std::vector<AllocaInst*> words;
+    for (uint32_t i = 0; i < count; ++i) {
+      words.push_back(entry_alloca(vec_type(st), "words"));
+      b_.CreateStore(Constant::getNullValue(vec_type(st)), words[i]);
+    }
+    const LaneAddresses from = spill_addresses(a.at);
+    for_each_lane(active(), [&](Value* lane) {
+      Value* whole = load_together(b_, lane_pointer(from, lane), bytes * count);
+      for (uint32_t i = 0; i < count; ++i)
+        store_lane(words[i], st, lane, word_of(b_, whole, i, st));
+    });
+    for (uint32_t i = 0; i < count; ++i)
+      put(*dests[i], Val::vector(b_.CreateLoad(vec_type(st), words[i])));
   } else {
     std::vector<Value*> values;
     for (uint32_t i = 0; i < count; ++i) {
@@ -632,8 +678,10 @@ void Lowering::lower_store(const Inst& inst) {
   Address a = address(inst, inst.ops[0]);
   check_alignment(inst, a.at, bytes * count);
   if (strong) compiler_barrier();
+  const bool together = strong && count > 1 && bytes * count <= 16;
   if (a.at.uniform()) {
     Value* winner = nullptr;
+    std::vector<Value*> words;
     for (uint32_t i = 0; i < count; ++i) {
       Value* v;
       if (values[i].uniform()) {
@@ -642,10 +690,15 @@ void Lowering::lower_store(const Inst& inst) {
         if (!winner) winner = winning_lane(bytes * count);
         v = b_.CreateExtractElement(vec(values[i]), winner);
       }
+      if (together) {
+        words.push_back(v);
+        continue;
+      }
       StoreInst* store = b_.CreateAlignedStore(
           v, pointer(b_.CreateAdd(a.at.base, b_.getInt64(i * bytes))), Align(bytes), strong);
       if (strong) store->setAtomic(AtomicOrdering::Release);
     }
+    if (together) store_together(b_, pointer(a.at.base), words, bytes * count);
   } else if (count > 1 && a.at.shaped() && !a.at.correction && (count == 2 || count == 4) &&
              !mask_is_dear(bytes) && progression(a.at.offsets, static_cast<int64_t>(bytes * count))) {
     auto zip = [&](Value* x, Value* y, bool upper) {
@@ -681,6 +734,15 @@ void Lowering::lower_store(const Inst& inst) {
         lanes.push_back(static_cast<int>((j * width() + e) / count));
       b_.CreateMaskedStore(out[j], p, Align(bytes), b_.CreateShuffleVector(active(), lanes));
     }
+  } else if (together) {
+    std::vector<Value*> words;
+    for (const Val& v : values) words.push_back(spill(v, st));
+    const LaneAddresses to = spill_addresses(a.at);
+    for_each_lane(active(), [&](Value* lane) {
+      std::vector<Value*> own;
+      for (Value* w : words) own.push_back(load_lane(w, st, lane));
+      store_together(b_, lane_pointer(to, lane), own, bytes * count);
+    });
   } else {
     for (uint32_t i = 0; i < count; ++i) {
       Val at = a.at;
