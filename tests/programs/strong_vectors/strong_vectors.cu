@@ -1,6 +1,6 @@
-// Words of one relaxed or volatile vector access belong together, as CUB's scans need: writers store
-// pairs whose halves agree, readers in other blocks never see two halves of different pairs. With
-// addresses the same for a warp, side by side, and downwards by lane.
+// Words of one relaxed or volatile vector access belong together, as CUB's scans need: writers
+// store pairs whose halves agree, readers in other blocks never see two halves of different pairs.
+// With addresses the same for a warp, side by side, and downwards by lane.
 #include "check.h"
 
 __device__ void put(int2* p, int2 v) {
