@@ -36,6 +36,7 @@ DRIVER_FATBINS = {
     # host program -> (kernel source, name of the fat binary it opens at run time)
     "vectorAddDrv": ("vectorAdd_kernel.cu", "vectorAdd_kernel64.fatbin"),
     "simpleDrvRuntime": ("vectorAdd_kernel.cu", "vectorAdd_kernel64.fatbin"),
+    "simpleTextureDrv": ("simpleTexture_kernel.cu", "simpleTexture_kernel64.fatbin"),
 }
 
 EXTRA_FLAGS = {"cudaOpenMP": ["-Xcompiler", "-fopenmp"]}

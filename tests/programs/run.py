@@ -64,8 +64,16 @@ class Test:
         self.env = settings.pop("env", {})
         self.devices = settings.pop("devices", 1)
         self.not_in = settings.pop("not_in", [])
+        self.large = settings.pop("large", None)
         if settings:
             raise ValueError(f"{folder}/test.toml: unknown keys {', '.join(settings)}")
+
+    def use_large(self) -> None:
+        """Takes the settings of the long run for those of CI."""
+        self.flags = [*self.flags, *self.large.get("flags", [])]
+        self.args = self.large.get("args", self.args)
+        self.seconds = self.large.get("seconds", self.seconds)
+        self.strategies = ["auto"]
 
     def variants(self, wanted: list[str]) -> list[str]:
         names = [v for v in VARIANTS if v not in self.not_in
@@ -86,7 +94,8 @@ def build(test: Test, variant: str, options) -> tuple[Path, str]:
     flags = [*VARIANTS[variant], *test.flags]
     sources = [test.folder / s for s in test.sources]
     digest = hashlib.sha256(repr((options.nvcc_version, flags)).encode())
-    for path in sorted([*test.folder.glob("*"), *HERE.glob("include/*")]):
+    folders = {test.folder, HERE / "include", *(s.resolve().parent for s in sources)}
+    for path in sorted(p for f in folders for p in f.glob("*")):
         if path.suffix in (".cu", ".cpp", ".h"):
             digest.update(path.read_bytes())
     out = options.build / variant / test.name
@@ -147,6 +156,7 @@ def parse_arguments() -> argparse.Namespace:
     p.add_argument("--patience", type=float, default=1, help="factor on every time limit")
     p.add_argument("--build-only", action="store_true")
     p.add_argument("--list", action="store_true")
+    p.add_argument("--large", action="store_true", help="only tests with a long run: that run")
     p.add_argument("--nvcc", default=shutil.which("nvcc"))
     return p.parse_args()
 
@@ -178,6 +188,11 @@ def one_test(test: Test, options, wanted: dict) -> list[str]:
 def main() -> int:
     options = parse_arguments()
     tests = discover([n for n in options.only.split(",") if n])
+    if options.large:
+        tests = [t for t in tests if t.large]
+        options.build = options.build / "large"
+        for t in tests:
+            t.use_large()
     if options.list:
         for t in tests:
             print(t.name, ",".join(t.variants([])), ",".join(t.strategies))

@@ -251,6 +251,13 @@ class Lowering {
   std::vector<Value*> load_interleaved(const Val& at, llvm::Type* t, uint32_t count,
                                        uint64_t bytes);
   Value* gather(Value* base, const Val& at, llvm::Type* t, uint64_t bytes);
+  struct LaneAddresses;
+  LaneAddresses spill_addresses(const Val& at);
+  Value* lane_pointer(const LaneAddresses& a, Value* lane);
+  llvm::AllocaInst* lane_room(llvm::Type* element, bool for_addresses);
+  bool mask_is_dear(uint64_t bytes) const;
+  Value* if_all_active(const std::function<Value*()>& whole, const std::function<Value*()>& some);
+  static Value* shared_offsets(Value* addresses, Value*& window);
   static uint32_t store_group(uint64_t lane_bytes);
   Value* winning_lane(uint64_t lane_bytes);
   void scatter(const Val& at, Value* v, uint64_t bytes, uint64_t lane_bytes);
@@ -359,6 +366,7 @@ class Lowering {
   std::vector<Slot> slots_;
   std::map<ptx::Index, Storage> params_, locals_;  ///< .param storage
   std::vector<Storage> returns_;
+  std::map<std::pair<llvm::Type*, bool>, llvm::AllocaInst*> lane_rooms_;  ///< see lane_room
   llvm::AllocaInst* texture_words_ = nullptr;  ///< operands and results of texture calls
   llvm::AllocaInst* tensor_words_ = nullptr;   ///< one lane's coordinates
   llvm::AllocaInst* matrix_words_[static_cast<size_t>(MatrixWords::count_)] = {};  ///< fragments in memory, by operand

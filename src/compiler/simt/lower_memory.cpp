@@ -2,8 +2,10 @@
 // shape chooses the form: uniform = one scalar access, contiguous = vector access, a few pieces =
 // several, else gather or scatter. An address behind a widening that may wrap tests `exact` and has
 // the general form beside it.
+#include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/PatternMatch.h>
 
 #include "compiler/simt/lower.h"
 
@@ -200,7 +202,11 @@ void Lowering::check_alignment(const Inst& inst, const Val& at, uint64_t bytes) 
     return;
   }
   Value* lanes = vec(at);
-  Value* low = b_.CreateAnd(lanes, bytes - 1);
+  Value* window;
+  Value* low = shared_offsets(lanes, window);  // windows are aligned
+  // Tested in the width that masks have there.
+  low = b_.CreateTrunc(low ? low : lanes, vec_type(int_type(unit_.target.avx512 ? 32 : 8)));
+  low = b_.CreateAnd(low, bytes - 1);
   Value* bad = b_.CreateAnd(active(), b_.CreateICmpNE(low, Constant::getNullValue(low->getType())));
   fault_if(bad, kernel::Fault::misaligned_address, inst.line, lanes);
 }
@@ -235,8 +241,62 @@ std::vector<int> range(uint32_t first, uint32_t count) {
 
 }  // namespace
 
+/// Pointers of an access without offsets known at compile time, for loops over the lanes.
+struct Lowering::LaneAddresses {
+  Value* window = nullptr;  ///< i64, added to every lane's number
+  Value* numbers = nullptr;
+  llvm::Type* type = nullptr;
+};
+
+/// Puts the lanes' addresses into memory; those of shared memory by their 32-bit offsets.
+Lowering::LaneAddresses Lowering::spill_addresses(const Val& at) {
+  LaneAddresses a;
+  Value* numbers = addresses(at);
+  if (Value* offsets = shared_offsets(numbers, a.window)) numbers = offsets;
+  a.type = numbers->getType()->getScalarType();
+  a.numbers = lane_room(a.type, true);
+  b_.CreateStore(numbers, a.numbers);
+  return a;
+}
+
+/// One array a type and use in each function: hundreds of accesses share it.
+AllocaInst* Lowering::lane_room(llvm::Type* element, bool for_addresses) {
+  AllocaInst*& room = lane_rooms_[{element, for_addresses}];
+  if (!room) {
+    room = entry_alloca(vec_type(element), for_addresses ? "addresses" : "elements", false);
+    room->setAlignment(Align(64));
+  }
+  return room;
+}
+
+Value* Lowering::lane_pointer(const LaneAddresses& a, Value* lane) {
+  Value* number = b_.CreateZExt(load_lane(a.numbers, a.type, lane), b_.getInt64Ty());
+  return pointer(a.window ? b_.CreateAdd(a.window, number) : number);
+}
+
+/// The 32-bit offsets of what to_host() made of them and of `window`; null for anything else.
+Value* Lowering::shared_offsets(Value* addresses, Value*& window) {
+  using namespace PatternMatch;
+  Value *offsets, *windows;
+  if (!match(addresses, m_Add(m_ZExt(m_Value(offsets)), m_Value(windows)))) return nullptr;
+  if (offsets->getType()->getScalarSizeInBits() != 32) return nullptr;
+  window = getSplatValue(windows);
+  return window ? offsets : nullptr;
+}
+
 Value* Lowering::gather(Value* base, const Val& at, llvm::Type* t, uint64_t bytes) {
   (void)base;
+  if (!unit_.target.avx512 && !active_full()) {
+    // Without gathers as instructions LLVM makes two blocks a lane of a masked one: most of the time
+    // that CUB's kernels took to compile.
+    AllocaInst* result = lane_room(t, false);
+    b_.CreateStore(Constant::getNullValue(vec_type(t)), result);
+    const LaneAddresses from = spill_addresses(at);
+    for_each_lane(active(), [&](Value* lane) {
+      store_lane(result, t, lane, b_.CreateAlignedLoad(t, lane_pointer(from, lane), Align(bytes)));
+    });
+    return b_.CreateLoad(vec_type(t), result);
+  }
   Value* pointers;
   if (at.shaped() && !at.correction) {
     pointers =
@@ -244,8 +304,7 @@ Value* Lowering::gather(Value* base, const Val& at, llvm::Type* t, uint64_t byte
   } else {
     pointers = b_.CreateIntToPtr(vec(at), vec_type(b_.getPtrTy()));
   }
-  Value* mask = active();
-  return b_.CreateMaskedGather(vec_type(t), pointers, Align(bytes), mask,
+  return b_.CreateMaskedGather(vec_type(t), pointers, Align(bytes), active(),
                                Constant::getNullValue(vec_type(t)));
 }
 
@@ -271,20 +330,59 @@ Value* Lowering::winning_lane(uint64_t lane_bytes) {
 }
 
 void Lowering::scatter(const Val& at, Value* v, uint64_t bytes, uint64_t lane_bytes) {
-  Value* pointers;
-  if (at.shaped() && !at.correction)
-    pointers =
-        b_.CreateGEP(b_.getInt8Ty(), pointer(at.base), offsets_vector(at.offsets, b_.getInt32Ty()));
-  else
-    pointers = b_.CreateIntToPtr(vec(at), vec_type(b_.getPtrTy()));
   // A scatter stores its lanes in order: the winners come last.
   std::vector<int> order;
   const uint32_t group = std::min(store_group(lane_bytes), width());
   for (uint32_t g = 0; g < width(); g += group)
     for (uint32_t i = group; i-- > 0;) order.push_back(static_cast<int>(g + i));
   Value* lanes = active_full() ? active() : b_.CreateShuffleVector(active(), order);
+  if (!unit_.target.avx512 && !active_full()) {  // as in gather()
+    llvm::Type* t = v->getType()->getScalarType();
+    AllocaInst* values = lane_room(t, false);
+    b_.CreateStore(v, values);
+    const LaneAddresses to = spill_addresses(at);
+    for_each_lane(lanes, [&](Value* i) {
+      Value* lane = b_.CreateXor(i, group - 1);
+      b_.CreateAlignedStore(load_lane(values, t, lane), lane_pointer(to, lane), Align(bytes));
+    });
+    return;
+  }
+  Value* pointers;
+  if (at.shaped() && !at.correction)
+    pointers =
+        b_.CreateGEP(b_.getInt8Ty(), pointer(at.base), offsets_vector(at.offsets, b_.getInt32Ty()));
+  else
+    pointers = b_.CreateIntToPtr(vec(at), vec_type(b_.getPtrTy()));
   b_.CreateMaskedScatter(b_.CreateShuffleVector(v, order), b_.CreateShuffleVector(pointers, order),
                          Align(bytes), lanes);
+}
+
+/// Would LLVM make a branch a lane of a masked access to consecutive elements? AVX2 masks words only.
+bool Lowering::mask_is_dear(uint64_t bytes) const {
+  return bytes < 4 && !unit_.target.avx512 && !active_full();
+}
+
+/// Runs `whole` where all lanes are active, else `some`; gives what they return, if anything.
+Value* Lowering::if_all_active(const std::function<Value*()>& whole,
+                               const std::function<Value*()>& some) {
+  BasicBlock* yes = BasicBlock::Create(llvm_, "whole", out_);
+  BasicBlock* no = BasicBlock::Create(llvm_, "part", out_);
+  BasicBlock* after = BasicBlock::Create(llvm_, "accessed", out_);
+  b_.CreateCondBr(all(active()), yes, no);
+  b_.SetInsertPoint(yes);
+  Value* a = whole();
+  yes = b_.GetInsertBlock();
+  b_.CreateBr(after);
+  b_.SetInsertPoint(no);
+  Value* c = some();
+  no = b_.GetInsertBlock();
+  b_.CreateBr(after);
+  b_.SetInsertPoint(after);
+  if (!a) return nullptr;
+  PHINode* phi = b_.CreatePHI(a->getType(), 2);
+  phi->addIncoming(a, yes);
+  phi->addIncoming(c, no);
+  return phi;
 }
 
 /// One element a lane from an address that is not uniform.
@@ -319,12 +417,15 @@ Value* Lowering::load_vector(const Inst& inst, const Val& at, llvm::Type* t, uin
   const auto step = static_cast<int64_t>(bytes);
   if (progression(at.offsets, step)) {
     Value* p = pointer(b_.CreateAdd(at.base, b_.getInt64(static_cast<uint64_t>(at.offsets[0]))));
-    if (active_full()) return b_.CreateAlignedLoad(vec_type(t), p, Align(bytes));
+    auto whole = [&]() -> Value* { return b_.CreateAlignedLoad(vec_type(t), p, Align(bytes)); };
+    if (active_full()) return whole();
+    if (mask_is_dear(bytes))
+      return if_all_active(whole, [&] { return gather(nullptr, at, t, bytes); });
     return b_.CreateMaskedLoad(vec_type(t), p, Align(bytes), active(),
                                Constant::getNullValue(vec_type(t)));
   }
   std::vector<Piece> pieces;
-  if (cut(at.offsets, step, 0, width(), pieces)) {
+  if (!mask_is_dear(bytes) && cut(at.offsets, step, 0, width(), pieces)) {
     bool same = false;
     for (const Piece& p : pieces) same |= p.same;
     if (active_full() || !same) {
@@ -388,14 +489,23 @@ void Lowering::store_vector(const Inst& inst, const Val& at, Value* v, uint64_t 
   const auto step = static_cast<int64_t>(bytes);
   if (at.shaped() && progression(at.offsets, step)) {
     Value* p = pointer(b_.CreateAdd(at.base, b_.getInt64(static_cast<uint64_t>(at.offsets[0]))));
-    if (active_full())
+    auto whole = [&]() -> Value* {
       b_.CreateAlignedStore(v, p, Align(bytes));
+      return nullptr;
+    };
+    if (active_full())
+      whole();
+    else if (mask_is_dear(bytes))
+      if_all_active(whole, [&]() -> Value* {
+        scatter(at, v, bytes, lane_bytes);
+        return nullptr;
+      });
     else
       b_.CreateMaskedStore(v, p, Align(bytes), active());
     return;
   }
   std::vector<Piece> pieces;
-  if (at.shaped() && cut(at.offsets, step, 0, width(), pieces)) {
+  if (at.shaped() && !mask_is_dear(bytes) && cut(at.offsets, step, 0, width(), pieces)) {
     bool same = false;
     for (const Piece& p : pieces) same |= p.same;
     if (!same) {
@@ -446,6 +556,34 @@ std::vector<Value*> Lowering::load_interleaved(const Val& at, llvm::Type* t, uin
   return {stride(e0, e1, 0), stride(o0, o1, 0), stride(e0, e1, 1), stride(o0, o1, 1)};
 }
 
+namespace {
+
+/// Words of a strong vector access of up to 16 bytes come and go together: CUB's scans publish a
+/// state and its value so. Aligned accesses of 16 bytes are single where AVX is.
+Value* load_together(IRBuilder<>& b, Value* p, uint64_t bytes) {
+  LoadInst* l = b.CreateAlignedLoad(b.getIntNTy(static_cast<unsigned>(bytes * 8)), p, Align(bytes));
+  l->setAtomic(AtomicOrdering::Acquire);
+  return l;
+}
+
+void store_together(IRBuilder<>& b, Value* p, const std::vector<Value*>& words, uint64_t bytes) {
+  auto* t = b.getIntNTy(static_cast<unsigned>(bytes * 8));
+  Value* all = ConstantInt::get(t, 0);
+  for (size_t i = 0; i < words.size(); ++i) {
+    const unsigned n = words[i]->getType()->getScalarSizeInBits();
+    Value* w = b.CreateZExt(b.CreateBitCast(words[i], b.getIntNTy(n)), t);
+    all = b.CreateOr(all, b.CreateShl(w, i * n));
+  }
+  b.CreateAlignedStore(all, p, Align(bytes))->setAtomic(AtomicOrdering::Release);
+}
+
+Value* word_of(IRBuilder<>& b, Value* all, uint32_t i, llvm::Type* t) {
+  const unsigned n = t->getScalarSizeInBits();
+  return b.CreateBitCast(b.CreateTrunc(b.CreateLShr(all, uint64_t{i} * n), b.getIntNTy(n)), t);
+}
+
+}  // namespace
+
 void Lowering::lower_load(const Inst& inst) {
   const PType t = inst.type();
   llvm::Type* st = scalar_type(t);
@@ -474,7 +612,11 @@ void Lowering::lower_load(const Inst& inst) {
     write(o, v, t);
   };
   if (strong) compiler_barrier();
-  if (a.at.uniform()) {
+  const bool together = strong && count > 1 && bytes * count <= 16;
+  if (a.at.uniform() && together) {
+    Value* whole = load_together(b_, pointer(a.at.base), bytes * count);
+    for (uint32_t i = 0; i < count; ++i) put(*dests[i], Val::scalar(word_of(b_, whole, i, st)));
+  } else if (a.at.uniform()) {
     std::vector<Val> values;
     for (uint32_t i = 0; i < count; ++i) {
       Value* p = pointer(b_.CreateAdd(a.at.base, b_.getInt64(i * bytes)));
@@ -489,9 +631,23 @@ void Lowering::lower_load(const Inst& inst) {
   } else if (count == 1) {
     put(d, Val::vector(load_vector(inst, a.at, st, bytes)));
   } else if (a.at.shaped() && !a.at.correction && (count == 2 || count == 4) &&
-             progression(a.at.offsets, static_cast<int64_t>(bytes * count))) {
+             !mask_is_dear(bytes) && progression(a.at.offsets, static_cast<int64_t>(bytes * count))) {
     std::vector<Value*> values = load_interleaved(a.at, st, count, bytes);
     for (uint32_t i = 0; i < count; ++i) put(*dests[i], Val::vector(values[i]));
+  } else if (together) {
+    std::vector<AllocaInst*> words;
+    for (uint32_t i = 0; i < count; ++i) {
+      words.push_back(entry_alloca(vec_type(st), "words"));
+      b_.CreateStore(Constant::getNullValue(vec_type(st)), words[i]);
+    }
+    const LaneAddresses from = spill_addresses(a.at);
+    for_each_lane(active(), [&](Value* lane) {
+      Value* whole = load_together(b_, lane_pointer(from, lane), bytes * count);
+      for (uint32_t i = 0; i < count; ++i)
+        store_lane(words[i], st, lane, word_of(b_, whole, i, st));
+    });
+    for (uint32_t i = 0; i < count; ++i)
+      put(*dests[i], Val::vector(b_.CreateLoad(vec_type(st), words[i])));
   } else {
     std::vector<Value*> values;
     for (uint32_t i = 0; i < count; ++i) {
@@ -522,8 +678,10 @@ void Lowering::lower_store(const Inst& inst) {
   Address a = address(inst, inst.ops[0]);
   check_alignment(inst, a.at, bytes * count);
   if (strong) compiler_barrier();
+  const bool together = strong && count > 1 && bytes * count <= 16;
   if (a.at.uniform()) {
     Value* winner = nullptr;
+    std::vector<Value*> words;
     for (uint32_t i = 0; i < count; ++i) {
       Value* v;
       if (values[i].uniform()) {
@@ -532,12 +690,17 @@ void Lowering::lower_store(const Inst& inst) {
         if (!winner) winner = winning_lane(bytes * count);
         v = b_.CreateExtractElement(vec(values[i]), winner);
       }
+      if (together) {
+        words.push_back(v);
+        continue;
+      }
       StoreInst* store = b_.CreateAlignedStore(
           v, pointer(b_.CreateAdd(a.at.base, b_.getInt64(i * bytes))), Align(bytes), strong);
       if (strong) store->setAtomic(AtomicOrdering::Release);
     }
+    if (together) store_together(b_, pointer(a.at.base), words, bytes * count);
   } else if (count > 1 && a.at.shaped() && !a.at.correction && (count == 2 || count == 4) &&
-             progression(a.at.offsets, static_cast<int64_t>(bytes * count))) {
+             !mask_is_dear(bytes) && progression(a.at.offsets, static_cast<int64_t>(bytes * count))) {
     auto zip = [&](Value* x, Value* y, bool upper) {
       std::vector<int> m;
       const uint32_t w = width();
@@ -571,6 +734,15 @@ void Lowering::lower_store(const Inst& inst) {
         lanes.push_back(static_cast<int>((j * width() + e) / count));
       b_.CreateMaskedStore(out[j], p, Align(bytes), b_.CreateShuffleVector(active(), lanes));
     }
+  } else if (together) {
+    std::vector<Value*> words;
+    for (const Val& v : values) words.push_back(spill(v, st));
+    const LaneAddresses to = spill_addresses(a.at);
+    for_each_lane(active(), [&](Value* lane) {
+      std::vector<Value*> own;
+      for (Value* w : words) own.push_back(load_lane(w, st, lane));
+      store_together(b_, lane_pointer(to, lane), own, bytes * count);
+    });
   } else {
     for (uint32_t i = 0; i < count; ++i) {
       Val at = a.at;

@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <chrono>
 #include <fstream>
 #include <unordered_set>
 
@@ -210,7 +211,9 @@ Result<std::shared_ptr<const engine::KernelCode>> Program::build(ptx::Index kern
     }
   }
   LIMEN_TRY(jit::CompileFn compile, open_compiler());
+  const auto start = std::chrono::steady_clock::now();
   LIMEN_TRY(jit::CompiledKernel compiled, compile(*module_, kernel, spec));
+  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
   const std::string& directory = driver().settings.dump_dir;
   if (!directory.empty()) {
     std::string stem = fmt::format("{}-{}", name.substr(0, 120), key.substr(0, 8));
@@ -219,8 +222,8 @@ Result<std::shared_ptr<const engine::KernelCode>> Program::build(ptx::Index kern
     dump(directory, stem, ".notes", compiled.notes.data(), compiled.notes.size());
   }
   log::write(log::Level::info,
-             fmt::format("compiled {} for blocks of {}x{}x{}: {}", name, spec.block[0],
-                         spec.block[1], spec.block[2], compiled.notes));
+             fmt::format("compiled {} for blocks of {}x{}x{} in {:.0f} ms: {}", name, spec.block[0],
+                         spec.block[1], spec.block[2], took.count(), compiled.notes));
   auto loaded = load(compiled.object, compiled.meta, name);
   if (loaded.ok() && cache) cache->store(key, {compiled.meta, compiled.notes, compiled.object});
   return loaded;
