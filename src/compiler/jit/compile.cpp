@@ -26,17 +26,23 @@ using ptx::Space;
 
 namespace {
 
+/// CUDA's limit of local memory a thread, for every architecture.
+constexpr uint64_t most_local_bytes = 512 * 1024;
+
 /// The kernel and everything it may call.
 struct Program {
   ptx::Module& module;
   Index kernel;
   std::vector<Index> functions;  ///< callees with a body, kernel excluded
-  std::set<Index> recursive;
   bool indirect = false;
 };
 
+/// Reads a body and checks it: PTX out of fat binaries comes here unseen.
 Result<void> parse(ptx::Module& m, Index f) {
   LIMEN_CHECK(ptx::parse_body(m, f));
+  LIMEN_CHECK(ptx::verify_body(m, f));
+  std::string why;
+  if (simt::is_too_large(m.functions[f], why)) return Error{Code::not_supported, why, ""};
   for (const ptx::Register& r : m.functions[f].registers)
     if (r.vector > 1)
       return Error{
@@ -58,7 +64,7 @@ void direct_callees(const ptx::Function& f, std::set<Index>& out, bool& indirect
 }
 
 Result<Program> collect(ptx::Module& m, Index kernel) {
-  Program p{m, kernel, {}, {}, false};
+  Program p{m, kernel, {}, false};
   std::set<Index> seen{kernel};
   std::vector<Index> work{kernel};
   while (!work.empty()) {
@@ -82,14 +88,19 @@ Result<Program> collect(ptx::Module& m, Index kernel) {
   return p;
 }
 
-bool reaches(const ptx::Module& m, Index from, Index to, std::set<Index>& seen) {
-  std::set<Index> next;
-  bool indirect = false;
-  direct_callees(m.functions[from], next, indirect);
-  if (indirect) return true;
-  for (Index n : next) {
-    if (n == to) return true;
-    if (m.functions[n].has_body && seen.insert(n).second && reaches(m, n, to, seen)) return true;
+/// May `function` come to call itself? No recursion here: chains of calls may be long.
+bool is_recursive(const ptx::Module& m, Index function) {
+  std::set<Index> seen;
+  std::vector<Index> work{function};
+  while (!work.empty()) {
+    const Index f = work.back();
+    work.pop_back();
+    std::set<Index> next;
+    bool indirect = false;
+    direct_callees(m.functions[f], next, indirect);
+    if (indirect || next.count(function)) return true;
+    for (Index n : next)
+      if (m.functions[n].has_body && seen.insert(n).second) work.push_back(n);
   }
   return false;
 }
@@ -284,6 +295,14 @@ Attempt attempt(const Program& p, const Specialization& spec, const Choice& choi
   module.setDataLayout(machine->createDataLayout());
   module.setTargetTriple(machine->getTargetTriple().str());
   SharedLayout shared = lay_out_shared(p);
+  for (const auto& [function, frame] : shared.frames) {
+    if (frame.local_bytes <= most_local_bytes) continue;
+    result.error = fmt::format("'{}' needs {} bytes of local memory a thread, {} at most",
+                               p.module.functions[function].name, frame.local_bytes,
+                               most_local_bytes);
+    result.code = Code::launch_out_of_resources;
+    return result;
+  }
 
   simt::Unit unit{module,       p.module, target, {}, choice.strategy,
                   ftz_by_mxcsr, {},       {},     {}, Code::not_supported};
@@ -310,10 +329,9 @@ Attempt attempt(const Program& p, const Specialization& spec, const Choice& choi
     plans.push_back(std::make_unique<simt::Plan>(std::move(*own)));
     simt::Lowering callee(unit, *plans.back(), f, shared.variables, shared.frames[f]);
     callee.make_function();
-    std::set<Index> seen;
     size_t size = 0;
     for (const auto& b : p.module.functions[f].blocks) size += b.body.size();
-    if (size <= 150 && !reaches(p.module, f, f, seen))
+    if (size <= 150 && !is_recursive(p.module, f))
       unit.functions[f]->addFnAttr(llvm::Attribute::AlwaysInline);
   }
   if (!unit.error.empty()) {

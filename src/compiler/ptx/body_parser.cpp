@@ -14,6 +14,7 @@ namespace {
 
 constexpr uint16_t max_scope_depth = 64;
 constexpr uint64_t max_range = uint64_t{1} << 32;
+constexpr size_t max_indexed_edges = size_t{1} << 22;
 
 bool ends_block(const Instruction& i) {
   switch (i.op) {
@@ -429,11 +430,11 @@ bool BodyParser::finish() {
     ret.source_file = loc_file_;
     f_.blocks.back().body.push_back(std::move(ret));
   }
-  link_blocks();
-  return true;
+  return link_blocks();
 }
 
-void BodyParser::link_blocks() {
+bool BodyParser::link_blocks() {
+  size_t edges = 0;
   for (size_t b = 0; b < f_.blocks.size(); ++b) {
     Block& block = f_.blocks[b];
     const Index next = static_cast<Index>(b + 1);
@@ -445,11 +446,17 @@ void BodyParser::link_blocks() {
     if (last.op == Op::bra) {
       block.succ.push_back(f_.label_block[last.ops[0].index]);
     } else if (last.op == Op::brx) {
+      // Many branches may share one long list.
+      edges += f_.branch_targets[last.target_list].size();
+      if (edges > max_indexed_edges)
+        return fail_at(last.line, 1, fmt::format("more than {} targets of brx.idx in one function",
+                                                 max_indexed_edges));
       for (Index label : f_.branch_targets[last.target_list])
         block.succ.push_back(f_.label_block[label]);
     }
     if (last.guard != no_index) block.succ.push_back(next);
   }
+  return true;
 }
 
 Result<void> parse_body(Module& module, Index index) {

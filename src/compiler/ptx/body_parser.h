@@ -45,7 +45,7 @@ class BodyParser : public Reader {
   Index add_register(std::string_view name, Type type, uint8_t vector);
   void start_block();
   bool finish();
-  void link_blocks();
+  bool link_blocks();
 
   // operand_parser.cpp
   bool instruction(std::string_view root, uint32_t line, uint32_t column);

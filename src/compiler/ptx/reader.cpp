@@ -28,11 +28,12 @@ bool Reader::expect(char c) {
 
 bool Reader::integer(uint64_t& out, uint64_t limit) {
   cur_.skip();
-  const uint32_t line = cur_.line(), column = cur_.column();
-  const std::string token = cur_.token_here();
+  const char* const start = cur_.at();
+  const uint32_t line = cur_.line();
   std::string why;
   if (cur_.integer(out, limit, why)) return true;
-  return fail_at(line, column, fmt::format("{}, found '{}'", why, token));
+  cur_.move_to(start, line);
+  return fail(fmt::format("{}, found '{}'", why, cur_.token_here()));
 }
 
 bool Reader::string(std::string_view& out) {

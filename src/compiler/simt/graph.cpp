@@ -80,6 +80,10 @@ bool writes_first(const Instruction& inst) {
       return false;
     case Op::wmma:
       return !inst.has(Tok::store);
+    case Op::multimem:
+      return inst.has(Tok::ld_reduce);
+    case Op::clusterlaunchcontrol:
+      return inst.has(Tok::query_cancel);
     case Op::bar:
     case Op::barrier:
       return inst.has(Tok::red);
@@ -235,6 +239,18 @@ void uses_and_defs(const Graph& graph, const Instruction& inst, std::vector<Inde
       break;
   }
   if (inst.has(Tok::cc)) defs.push_back(graph.carry());
+}
+
+bool is_too_large(const ptx::Function& function, std::string& why) {
+  constexpr uint64_t most_bits = uint64_t{1} << 31;  // of one table: 256 MiB
+  uint64_t nodes = function.blocks.size();
+  for (const ptx::Block& block : function.blocks)
+    for (const Instruction& inst : block.body) nodes += is_block_barrier(inst);
+  const uint64_t registers = function.registers.size() + 1;
+  if (nodes * (nodes + registers) <= most_bits) return false;
+  why = "function '" + function.name + "' is too large to compile: " + std::to_string(nodes) +
+        " basic blocks, " + std::to_string(registers) + " registers";
+  return true;
 }
 
 Graph build_graph(const ptx::Function& function, bool cut_barriers) {

@@ -251,8 +251,10 @@ Result<KernelNeeds> Program::needs(ptx::Index kernel) {
   std::unordered_set<ptx::Index> functions{kernel}, variables;
   std::vector<ptx::Index> todo{kernel};
   auto place = [](uint32_t& bytes, const ptx::Variable& variable) {
-    uint32_t align = std::max(variable.align, 1u);
-    bytes = (bytes + align - 1) / align * align + static_cast<uint32_t>(variable.bytes);
+    // Sizes may be absurd: they stop at the largest number instead of beginning again at zero.
+    const uint64_t align = std::max(variable.align, 1u);
+    const uint64_t sum = (bytes + align - 1) / align * align + variable.bytes;
+    bytes = static_cast<uint32_t>(std::min<uint64_t>(sum, UINT32_MAX));
   };
   while (!todo.empty()) {
     ptx::Index index = todo.back();
