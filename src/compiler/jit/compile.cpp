@@ -88,22 +88,106 @@ Result<Program> collect(ptx::Module& m, Index kernel) {
   return p;
 }
 
-/// May `function` come to call itself? No recursion here: chains of calls may be long.
-bool is_recursive(const ptx::Module& m, Index function) {
-  std::set<Index> seen;
-  std::vector<Index> work{function};
-  while (!work.empty()) {
-    const Index f = work.back();
-    work.pop_back();
-    std::set<Index> next;
-    bool indirect = false;
-    direct_callees(m.functions[f], next, indirect);
-    if (indirect || next.count(function)) return true;
-    for (Index n : next)
-      if (m.functions[n].has_body && seen.insert(n).second) work.push_back(n);
+/// Which callees are inlined: small ones that cannot come to call themselves, as long as what they
+/// call in turn stays small too (functions that call each other twice double with every level).
+class InlineChoice {
+ public:
+  explicit InlineChoice(const Program& p) : module_(p.module) {
+    for (Index f : p.functions) {
+      Node& node = nodes_[f];
+      for (const auto& b : module_.functions[f].blocks) {
+        node.size += b.body.size();
+        for (const auto& i : b.body) {
+          if (i.op != Op::call) continue;
+          if (i.ops[0].kind == Operand::Kind::reg) node.leads_anywhere = true;
+          else node.calls.push_back(i.ops[0].index);
+        }
+      }
+    }
+    for (Index f : p.functions) visit(f);
   }
-  return false;
-}
+  bool inlines(Index function) const {
+    const auto it = nodes_.find(function);
+    return it != nodes_.end() && it->second.inlined;
+  }
+
+ private:
+  static constexpr uint64_t most_own = 150, most_whole = 3000;  // instructions
+  struct Node {
+    std::vector<Index> calls;  ///< one for each call
+    uint64_t size = 0;         ///< with what is inlined into it
+    uint32_t entered = 0, lowest = 0;
+    bool open = false, recursive = false, inlined = false;
+    bool leads_anywhere = false;  ///< by an indirect call, its own or a callee's
+  };
+
+  /// Tarjan's strongly connected components, without recursion: chains of calls may be long.
+  void visit(Index root) {
+    if (nodes_[root].entered) return;
+    std::vector<std::pair<Index, size_t>> path{{root, 0}};
+    enter(root);
+    while (!path.empty()) {
+      const auto [f, at] = path.back();
+      Node& node = nodes_[f];
+      if (at == node.calls.size()) {
+        path.pop_back();
+        leave(f);
+        if (!path.empty()) {
+          Node& caller = nodes_[path.back().first];
+          caller.lowest = std::min(caller.lowest, node.lowest);
+        }
+        continue;
+      }
+      ++path.back().second;
+      const auto callee = nodes_.find(node.calls[at]);
+      if (callee == nodes_.end()) continue;
+      if (!callee->second.entered) {
+        enter(callee->first);
+        path.push_back({callee->first, 0});
+      } else if (callee->second.open) {
+        node.lowest = std::min(node.lowest, callee->second.entered);
+        node.recursive |= callee->first == f;
+      }
+    }
+  }
+
+  void enter(Index f) {
+    nodes_[f].entered = nodes_[f].lowest = ++count_;
+    nodes_[f].open = true;
+    open_.push_back(f);
+  }
+
+  void leave(Index f) {
+    Node& node = nodes_[f];
+    if (node.lowest != node.entered) return;
+    const bool alone = open_.back() == f;
+    for (Index member = ptx::no_index; member != f;) {
+      member = open_.back();
+      open_.pop_back();
+      Node& own = nodes_[member];
+      own.open = false;
+      own.recursive |= !alone;
+      decide(own);
+    }
+  }
+
+  void decide(Node& node) {
+    const uint64_t own = node.size;
+    for (Index callee : node.calls) {
+      const auto it = nodes_.find(callee);
+      if (it == nodes_.end()) continue;
+      node.leads_anywhere |= it->second.leads_anywhere;
+      if (it->second.inlined) node.size += it->second.size;
+    }
+    node.inlined = own <= most_own && node.size <= most_whole && !node.recursive &&
+                   !node.leads_anywhere;
+  }
+
+  const ptx::Module& module_;
+  std::map<Index, Node> nodes_;
+  std::vector<Index> open_;
+  uint32_t count_ = 0;
+};
 
 /// Where .shared variables lie in the block's window.
 struct SharedLayout {
@@ -318,6 +402,7 @@ Attempt attempt(const Program& p, const Specialization& spec, const Choice& choi
   };
   auto plan = plan_for(p.kernel);
   if (!plan) return result;
+  const InlineChoice inline_choice(p);
   if (choice.if_waits_allow && !simt::waits_as_warp(*plan, result.why)) return result;
   simt::Lowering lowering(unit, *plan, p.kernel, shared.variables, shared.frames[p.kernel]);
   lowering.make_kernel();
@@ -329,10 +414,7 @@ Attempt attempt(const Program& p, const Specialization& spec, const Choice& choi
     plans.push_back(std::make_unique<simt::Plan>(std::move(*own)));
     simt::Lowering callee(unit, *plans.back(), f, shared.variables, shared.frames[f]);
     callee.make_function();
-    size_t size = 0;
-    for (const auto& b : p.module.functions[f].blocks) size += b.body.size();
-    if (size <= 150 && !is_recursive(p.module, f))
-      unit.functions[f]->addFnAttr(llvm::Attribute::AlwaysInline);
+    if (inline_choice.inlines(f)) unit.functions[f]->addFnAttr(llvm::Attribute::AlwaysInline);
   }
   if (!unit.error.empty()) {
     result.error = unit.error;

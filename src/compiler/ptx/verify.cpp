@@ -389,9 +389,7 @@ std::string Verifier::check_constraints(const Instruction& i) const {
 bool Verifier::is_required(const Instruction& i, const OperandRule& rule) const {
   if (rule.kind == Kind::targets) return false;
   if (rule.present_slot < 0) return !rule.is(OperandRule::optional);
-  for (Tok t : tokens_of(slots_of(form(i))[static_cast<size_t>(rule.present_slot)]))
-    if (i.has(t)) return true;
-  return false;
+  return has_any(i.mods, slots_of(form(i))[static_cast<size_t>(rule.present_slot)]);
 }
 
 /// Counts and sizes of arguments against the callee's parameters.
