@@ -467,15 +467,22 @@ Result<void> parse_body(Module& module, Index index) {
     f.body_parsed = true;
     return {};
   }
-  f.registers.clear();
-  f.locals.clear();
-  f.labels.clear();
-  f.label_block.clear();
-  f.blocks.clear();
-  f.prototypes.clear();
-  f.branch_targets.clear();
-  f.call_targets.clear();
+  forget_body(module, index);
   return parser.take_error();
+}
+
+void forget_body(Module& module, Index index) {
+  Function& f = module.functions[index];
+  f.body_parsed = false;
+  // New vectors: clear() would keep their memory.
+  f.registers = {};
+  f.locals = {};
+  f.labels = {};
+  f.label_block = {};
+  f.blocks = {};
+  f.prototypes = {};
+  f.branch_targets = {};
+  f.call_targets = {};
 }
 
 }  // namespace limen::ptx

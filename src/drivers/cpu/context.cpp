@@ -110,7 +110,7 @@ CUresult result_of(kernel::Fault fault) {
       return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
     case kernel::Fault::invalid_address_space:
       return CUDA_ERROR_INVALID_ADDRESS_SPACE;
-    // Not measured yet: bench/gpu of issue 3's helper h4 asks an H200 (multimem_fault).
+    // Assumed; no multicast object can exist here, so a program that comes to it has a bug.
     case kernel::Fault::no_multicast:
       return CUDA_ERROR_ILLEGAL_INSTRUCTION;
   }
