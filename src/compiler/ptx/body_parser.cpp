@@ -96,30 +96,16 @@ bool BodyParser::statement() {
 }
 
 bool BodyParser::directive() {
-  Linkage linkage = Linkage::internal;
   const char* start = cur_.at();
   const uint32_t line = cur_.line();
-  std::string_view word = cur_.dotted();
-  if (word == "extern") {
-    linkage = Linkage::external;
-    word = cur_.dotted();
-  }
+  const std::string_view word = cur_.dotted();
   std::string_view text;
-  uint64_t ignored;
-  if (word == "reg" && linkage == Linkage::internal) return registers();
-  if (word == "shared") return local_variables(Space::shared, linkage);
-  if (linkage == Linkage::internal) {
-    if (word == "local") return local_variables(Space::local, linkage);
-    if (word == "param") return local_variables(Space::param, linkage);
-    if (word == "loc") return location();
-    if (word == "pragma") return string(text) && expect(';');
-    if (word == "file") {
-      if (!integer(ignored, 1u << 20) || !string(text)) return false;
-      while (cur_.eat(','))
-        if (!integer(ignored, UINT64_MAX)) return false;
-      return true;
-    }
-  }
+  if (word == "reg") return registers();
+  if (word == "shared") return local_variables(Space::shared);
+  if (word == "local") return local_variables(Space::local);
+  if (word == "param") return local_variables(Space::param);
+  if (word == "loc") return location();
+  if (word == "pragma") return string(text) && expect(';');
   cur_.move_to(start, line);
   return fail(fmt::format("unsupported directive '.{}' in a function body", word));
 }
@@ -198,15 +184,14 @@ bool BodyParser::range_count(uint64_t& out) {
   return true;
 }
 
-bool BodyParser::local_variables(Space space, Linkage linkage) {
+bool BodyParser::local_variables(Space space) {
   Declaration d;
-  if (!declaration(d, false)) return false;
+  if (!declaration(d)) return false;
   for (;;) {
     const uint32_t column = cur_.column();
     if (d.type == Type::pred || kind_of(d.type) == TypeKind::opaque)
       return fail(fmt::format("a variable cannot have type .{} here", name(d.type)));
-    if (d.unsized && !(space == Space::shared && linkage == Linkage::external))
-      return fail(fmt::format("array '{}' has no size", d.name));
+    if (!d.bytes) return fail(fmt::format("array '{}' has no size", d.name));
     if (space == Space::param && d.bytes > max_param_bytes)
       return fail(fmt::format("'{}' is larger than {} bytes", d.name, max_param_bytes));
     if (cur_.peek() == '=')
@@ -214,7 +199,6 @@ bool BodyParser::local_variables(Space space, Linkage linkage) {
     Variable v;
     v.name = std::string(d.name);
     v.space = space;
-    v.linkage = linkage;
     v.type = d.type;
     v.vector = d.vector;
     v.align = d.align;
@@ -339,10 +323,10 @@ bool BodyParser::labelled(std::string_view name, uint32_t line, uint32_t column)
 bool BodyParser::prototype(std::string_view name, uint32_t line, uint32_t column) {
   cur_.dotted();
   Prototype p;
-  if (cur_.peek() == '(' && !params(p.returns, false)) return false;
+  if (cur_.peek() == '(' && !params(p.returns, Owner::prototype)) return false;
   cur_.skip();
   if (cur_.name().empty()) return unexpected("'_'");
-  if (cur_.peek() == '(' && !params(p.params, false)) return false;
+  if (cur_.peek() == '(' && !params(p.params, Owner::prototype)) return false;
   for (;;) {
     const std::string_view word = cur_.peek_dotted();
     uint64_t ignored;

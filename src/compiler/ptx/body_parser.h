@@ -32,7 +32,7 @@ class BodyParser : public Reader {
   bool directive();
   bool registers();
   bool range_count(uint64_t& out);
-  bool local_variables(Space space, Linkage linkage);
+  bool local_variables(Space space);
   bool location();
   bool labelled(std::string_view name, uint32_t line, uint32_t column);
   bool define_label(std::string_view name, uint32_t line, uint32_t column);

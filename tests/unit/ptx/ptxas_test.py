@@ -189,14 +189,14 @@ class Ptxas:
         return hashlib.sha1(f"{frame}|{line}".encode()).hexdigest()[:20]
 
     def refuses(self, frame, lines, alone=False):
-        """Which of the lines, numbered for `@`, are refused in `frame` (text before, text after)."""
+        """Which of the lines, numbered for `#`, are refused in `frame` (text before, text after)."""
         mark = "alone" if alone else ""
         keys = [self.key((mark, *frame), line) for line in lines]
         asked = [i for i, key in enumerate(keys) if key not in self.known]
         size = 1 if alone else 400
         for at in range(0, len(asked), size):
             batch = asked[at:at + size]
-            refused = self.ask(frame, [lines[i].replace("@", str(i)) for i in batch])
+            refused = self.ask(frame, [lines[i].replace("#", str(i)) for i in batch])
             for n, i in enumerate(batch):
                 self.known[keys[i]] = n in refused
             if at % 4000 == 0:
@@ -223,8 +223,9 @@ class Ptxas:
                                                         said)]
             named = [n for n in named if 0 <= n < len(lines) and n not in refused]
             # Behind a syntax error nothing it says can be relied on.
-            if "Parsing error" in said:
-                named = named[:1]
+            syntax = [int(n) - first for n in re.findall(r", line (\d+);.*Parsing error", said)]
+            if syntax:
+                named = [n for n in named if n <= min(syntax)]
             if named:
                 refused |= set(named)
                 continue
@@ -348,7 +349,7 @@ def main():
             chosen = [t for t in modules if zlib.crc32(t.encode()) % share == 0]
             text = head(target, DECLARED)
             comparison.add(ptxas, (text, "\n"), chosen,
-                           ask_us(arguments.tool, [text + t.replace("@", "1") + "\n" for t in chosen],
+                           ask_us(arguments.tool, [text + t.replace("#", "1") + "\n" for t in chosen],
                                   folder))
         ptxas.save()
     return 1 if report(comparison, known) else 0

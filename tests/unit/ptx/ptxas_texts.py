@@ -2,7 +2,7 @@
 variables and registers, function directives.
 
 Every choice comes from a generator seeded by the text, so that an edit of one row changes nothing
-elsewhere. Nothing here knows whether a text is legal. `@` stands for a number of the line's own.
+elsewhere. Nothing here knows whether a text is legal. `#` stands for a number of the line's own.
 """
 import random
 import re
@@ -250,7 +250,7 @@ def declarations(count):
                 else "{ ret; }"
             kind = rng.choice([".entry", ".func", ".func (.reg .u32 r)", ".func (.param .b32 r)",
                                ".func ()"])
-            out.add(f"{link}{kind} f@({rng.choice(params)}) {' '.join(wild)} {body}")
+            out.add(f"{link}{kind} f#({rng.choice(params)}) {' '.join(wild)} {body}")
             continue
         odd = lambda rate: rng.random() < rate  # noqa: E731
         space = rng.choice(["shared", "local", "param", "reg", "tex"]) if odd(0.2) \
@@ -271,7 +271,7 @@ def declarations(count):
             init = " = " + rng.choice([one(), items(1), items(2), items(4),
                                        "{" + items(2) + ", " + items(2) + "}", "{}",
                                        "{{" + items(1) + "}}", "{1, 2"])
-        out.add(f"{link}.{space} {extra}{align}{vector}.{kind} v@{dims}{init};")
+        out.add(f"{link}.{space} {extra}{align}{vector}.{kind} v#{dims}{init};")
     return sorted(out)
 
 
