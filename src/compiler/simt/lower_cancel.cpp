@@ -16,7 +16,8 @@ namespace {
 
 constexpr int64_t response_bytes = 16;
 constexpr unsigned canceled_at = 63;
-constexpr unsigned at[3] = {0, 31, 47}, bits_of[3] = {31, 16, 16};  // of the first block's x, y, z
+// The first block's x, y and z.
+constexpr unsigned field_at[3] = {0, 31, 47}, field_bits[3] = {31, 16, 16};
 
 }  // namespace
 
@@ -50,7 +51,7 @@ void Lowering::lower_query_cancel(const Inst& inst) {
     });
   };
   if (inst.has(Tok::is_canceled)) return write(inst.ops[0], part(canceled_at, 1, 1), PType::pred);
-  auto coordinate = [&](unsigned i) { return part(at[i], (uint64_t{1} << bits_of[i]) - 1, 32); };
+  auto coordinate = [&](unsigned i) { return part(field_at[i], (uint64_t{1} << field_bits[i]) - 1, 32); };
   if (inst.has(Tok::get_first_ctaid)) {
     for (unsigned i = 0; i < 4; ++i)
       write(inst.ops[0].elems[i], i < 3 ? coordinate(i) : Val::scalar(b_.getInt32(0)), PType::b32);
