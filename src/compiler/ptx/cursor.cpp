@@ -74,7 +74,7 @@ bool apply(int op, const Number& a, const Number& b, Number& out) {
 
 }  // namespace
 
-void Cursor::skip() {
+void Cursor::skip_blanks() {
   for (;;) {
     while (at_ < end_ && is_char(*at_, char_blank)) {
       if (*at_ == '\n') ++line_;

@@ -267,9 +267,11 @@ bool ModuleParser::variables(Space space, Linkage linkage) {
   Variable v;
   v.space = space;
   v.linkage = linkage;
-  if (cur_.peek_dotted() == "attribute" && !attribute(v.managed)) return false;
+  if (cur_.peek_dotted() == "attribute") {
+    if (space != Space::global) return fail("only .global variables have attributes");
+    if (!attribute(v.managed)) return false;
+  }
   if (space == Space::local) return fail(".local variables belong into functions");
-  if (space != Space::global && v.managed) return fail("only .global variables can be .managed");
   if (space != Space::global && linkage == Linkage::common)
     return fail("only .global variables can be .common");
   Declaration d;

@@ -98,6 +98,10 @@ std::string Verifier::check_immediate(const Instruction& i, const OperandRule& r
                                       const Operand& o) const {
   if (rule.is(OperandRule::dest)) return fmt::format("destination '{}' is a constant", rule.name);
   const TypeKind kind = kind_of(type);
+  // Measured on ptxas 13.0: only these two take constants of halves and packed types.
+  const bool small = type == Type::f16 || kind == TypeKind::packed;
+  if (small && i.op != Op::mov && i.op != Op::selp)
+    return fmt::format("operand '{}' of type .{} must be a register", rule.name, name(type));
   if (kind == TypeKind::bits) {
     // A float constant keeps its bits; a double one also fits 32 bits, as a float.
     const size_t size = size_of(type);
@@ -241,6 +245,7 @@ Space Verifier::space_of_symbol(const Operand& o) const {
 
 std::string Verifier::check_address(const Instruction& i, const Operand& o) const {
   if (o.kind != Operand::Kind::address) return "operand must be an address in brackets";
+  if (!o.elems.empty()) return "an address here is a base and an offset";
   if (o.symbol_kind == Operand::SymbolKind::none) {
     if (o.index == no_index) return {};
     const Type t = reg_type(o);
