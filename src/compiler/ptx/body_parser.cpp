@@ -111,6 +111,8 @@ bool BodyParser::directive() {
 }
 
 bool BodyParser::add_name(std::string_view name, Symbol symbol, uint32_t column) {
+  if (name == "_" || name == "WARP_SZ")
+    return fail_at(symbol.line, column, fmt::format("'{}' cannot be declared", name));
   symbol.level = level_;
   if (names_.insert(name, symbol)) return true;
   const Symbol* old = names_.find(name);
@@ -147,6 +149,8 @@ bool BodyParser::registers() {
   const TypeKind kind = kind_of(t);
   if (kind == TypeKind::opaque || (kind == TypeKind::packed && t != Type::f16x2))
     return fail(fmt::format("a register cannot have type .{}", name(t)));
+  if (size_of(t) * vector > 16)
+    return fail(fmt::format("a vector of {} .{} is larger than 16 bytes", vector, name(t)));
   do {
     cur_.skip();
     const uint32_t line = cur_.line(), column = cur_.column();
@@ -210,7 +214,7 @@ bool BodyParser::local_variables(Space space) {
     s.line = d.line;
     if (!add_name(d.name, s, column)) return false;
     f_.locals.push_back(std::move(v));
-    if (!cur_.eat(',')) return expect(';');
+    if (space == Space::param || !cur_.eat(',')) return expect(';');
     cur_.skip();
     d.line = cur_.line();
     d.name = cur_.name();

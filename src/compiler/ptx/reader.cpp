@@ -93,7 +93,8 @@ bool Reader::attributes_of_pointer() {
   for (;;) {
     const std::string_view next = cur_.peek_dotted();
     uint32_t ignored;
-    if (next == "global" || next == "const" || next == "local" || next == "shared") {
+    if (next == "global" || next == "const" || next == "local" || next == "shared" ||
+        next == "texref" || next == "samplerref" || next == "surfref") {
       cur_.dotted();
     } else if (next == "align") {
       cur_.dotted();
@@ -146,7 +147,8 @@ bool Reader::one_param(Param& out, Owner owner) {
   if (out.space == Space::reg && !d.dims.empty()) return fail("a register parameter is no array");
   // As ptxas says: small values are passed in 32 bits or in arrays of bytes.
   const bool opaque = kind_of(d.type) == TypeKind::opaque;
-  if (owner == Owner::function && ((size_of(d.type) < 4 && d.dims.empty()) || opaque))
+  const bool small = size_of(d.type) < 4 && d.type != Type::f16 && d.dims.empty();
+  if (owner == Owner::function && (small || opaque))
     return fail(fmt::format("parameter '{}' of a function cannot have type .{}", d.name,
                             name(d.type)));
   if (out.space == Space::param && d.type == Type::pred)
@@ -284,7 +286,8 @@ bool Reader::aggregate(Init& init, size_t level, uint64_t base, uint64_t limit, 
   }
   const uint64_t element = size_of(init.d.type);
   used = 0;
-  if (cur_.eat('}')) return true;
+  const bool is_vector = init.d.vector > 1 && level + 1 == levels;
+  if (!is_vector && cur_.eat('}')) return true;
   do {
     const bool nested = cur_.peek() == '{';
     if (nested && level + 1 >= levels) return fail("initialiser has too many nested braces");
@@ -302,7 +305,7 @@ bool Reader::aggregate(Init& init, size_t level, uint64_t base, uint64_t limit, 
       used += element;
     }
   } while (cur_.eat(','));
-  if (init.d.vector > 1 && level + 1 == levels && used != element * init.d.vector)
+  if (is_vector && used != element * init.d.vector)
     return fail(fmt::format("a vector of '{}' must have {} initialisers", init.d.name,
                             init.d.vector));
   return expect('}');
