@@ -214,7 +214,7 @@ bool BodyParser::local_variables(Space space) {
     s.line = d.line;
     if (!add_name(d.name, s, column)) return false;
     f_.locals.push_back(std::move(v));
-    if (space == Space::param || !cur_.eat(',')) return expect(';');
+    if (!cur_.eat(',')) return expect(';');
     cur_.skip();
     d.line = cur_.line();
     d.name = cur_.name();

@@ -252,7 +252,6 @@ std::string Verifier::check_address(const Instruction& i, const Operand& o) cons
   if (o.symbol_kind == Operand::SymbolKind::none) {
     if (o.index == no_index) return {};
     const Type t = reg_type(o);
-    if (i.op == Op::multimem && size_of(t) != 8) return "an address of multimem has 64 bits";
     if ((size_of(t) == 8 || size_of(t) == 4) && is_int(t)) return {};
     return fmt::format("register '{}' of type .{} cannot be an address", reg_name(o), name(t));
   }

@@ -454,9 +454,13 @@ struct Builder {
     NodeId main_ret = no_node;
     for (NodeId u : rpo)
       if (region.succ[u].empty() && graph.nodes[u].leave == Leave::ret) main_ret = u;
+    // A persistent kernel's loop may end by returns inside it only; a trap is no way out then either.
+    auto leads_out = [&](NodeId u) {
+      if (barrier) return graph.nodes[u].leave == Leave::barrier;
+      return main_ret == no_node ? graph.nodes[u].leave == Leave::cond_ret : u == main_ret;
+    };
     for (NodeId u : rpo)
-      if (barrier ? graph.nodes[u].leave == Leave::barrier : u == main_ret)
-        main.add(u), work.push_back(u);
+      if (leads_out(u)) main.add(u), work.push_back(u);
     if (work.empty()) return;
     while (!work.empty()) {
       NodeId u = work.back();
@@ -501,14 +505,16 @@ struct Builder {
       for (NodeId s : region.flow[u]) reversed[s].push_back(u), forward[u].push_back(s);
       if (region.flow[u].empty()) reversed[exit].push_back(u), forward[u].push_back(exit);
     }
-    // Endless loops never reach the exit: tie each such node's loop header to it.
+    // Endless loops never reach the exit: tie a node of each to it, one that returns if there is any.
     for (;;) {
       std::vector<NodeId> order = reverse_postorder(reversed, exit);
       Bits reached(n + 1);
       for (NodeId u : order) reached.add(u);
       NodeId stuck = no_node;
       for (NodeId u : rpo)
-        if (!reached.has(u)) stuck = u;
+        if (!reached.has(u) && (stuck == no_node || graph.nodes[u].leave == Leave::cond_ret ||
+                                graph.nodes[stuck].leave != Leave::cond_ret))
+          stuck = u;
       if (stuck == no_node) {
         auto ip = immediate_dominators(forward, order, n + 1);
         region.ipdom.assign(n, no_node);
