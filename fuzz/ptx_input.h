@@ -1,6 +1,6 @@
-// How the PTX fuzzers read an input: a whole module if it begins with ".version" or a comment, else the
-// body of a kernel with registers and variables of every kind, so that mutations reach the operands
-// quickly.
+// How the PTX fuzzers read an input: a whole module if it begins with ".version" or a comment, else
+// the body of a kernel with registers and variables of every kind, so that mutations reach the
+// operands quickly.
 #pragma once
 #include <cstdint>
 #include <string>

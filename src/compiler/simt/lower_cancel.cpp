@@ -1,6 +1,7 @@
-// clusterlaunchcontrol: a block takes a cluster of its grid that has not begun, to do its work itself.
-// The answer is there when the instruction is over, which PTX allows; then its 16 bytes are told to
-// the mbarrier. The response, opaque in PTX, is the word of Runtime::try_cancel and a zero word.
+// clusterlaunchcontrol: a block takes a cluster of its grid that has not begun, to do its work
+// itself. The answer is there when the instruction is over, which PTX allows; then its 16 bytes are
+// told to the mbarrier. The response, opaque in PTX, is the word of Runtime::try_cancel and a zero
+// word.
 #include "compiler/ptx/table.h"
 #include "compiler/simt/lower.h"
 
@@ -51,13 +52,17 @@ void Lowering::lower_query_cancel(const Inst& inst) {
     });
   };
   if (inst.has(Tok::is_canceled)) return write(inst.ops[0], part(canceled_at, 1, 1), PType::pred);
-  auto coordinate = [&](unsigned i) { return part(field_at[i], (uint64_t{1} << field_bits[i]) - 1, 32); };
+  auto coordinate = [&](unsigned i) {
+    return part(field_at[i], (uint64_t{1} << field_bits[i]) - 1, 32);
+  };
   if (inst.has(Tok::get_first_ctaid)) {
     for (unsigned i = 0; i < 4; ++i)
       write(inst.ops[0].elems[i], i < 3 ? coordinate(i) : Val::scalar(b_.getInt32(0)), PType::b32);
     return;
   }
-  const unsigned i = inst.has(Tok::get_first_ctaid__x) ? 0 : inst.has(Tok::get_first_ctaid__y) ? 1 : 2;
+  const unsigned i = inst.has(Tok::get_first_ctaid__x)   ? 0
+                     : inst.has(Tok::get_first_ctaid__y) ? 1
+                                                         : 2;
   write(inst.ops[0], coordinate(i), PType::b32);
 }
 

@@ -1,6 +1,6 @@
-// clusterlaunchcontrol: blocks take others of their grid that have not begun and do their work. Every
-// piece of work must be done exactly once, by whoever; the answers name blocks of the grid, none twice;
-// also in clusters, in three dimensions, and by more than one thread of a block.
+// clusterlaunchcontrol: blocks take others of their grid that have not begun and do their work.
+// Every piece of work must be done exactly once, by whoever; the answers name blocks of the grid,
+// none twice; also in clusters, in three dimensions, and by more than one thread of a block.
 #include <vector>
 
 #include "check.h"
@@ -18,11 +18,13 @@ __device__ Answer try_cancel(void* response, unsigned long long* barrier, unsign
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], 16;" ::"r"(b) : "memory");
   asm volatile(
       "clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [%0], "
-      "[%1];" ::"r"(r), "r"(b)
+      "[%1];" ::"r"(r),
+      "r"(b)
       : "memory");
   asm volatile(
       "{ .reg .pred p; again: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n"
-      " @!p bra again; }" ::"r"(b), "r"(parity)
+      " @!p bra again; }" ::"r"(b),
+      "r"(parity)
       : "memory");
   parity ^= 1;
   unsigned canceled, x, y, z, x2, y2, z2;
@@ -91,7 +93,8 @@ __global__ void __cluster_dims__(2, 1, 1) in_clusters(int* done, int* taken) {
   }
 }
 
-static void check(Verdict& verdict, const int* device, int count, const int* taken, const char* what) {
+static void check(Verdict& verdict, const int* device, int count, const int* taken,
+                  const char* what) {
   std::vector<int> done(count);
   int stolen = 0;
   CHECK(cudaMemcpy(done.data(), device, count * sizeof(int), cudaMemcpyDeviceToHost));

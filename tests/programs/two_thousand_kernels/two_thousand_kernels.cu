@@ -1,7 +1,8 @@
-// A module with 2,000 kernels: loading it compiles none of them, using one compiles that one. On Limen
-// the proof is its cache of machine code, which is empty after the load and has one entry after one
-// launch, and that the compiler's library is not even in the process before. Prints the time of a load
-// from PTX text (which is checked as a whole) and from a fat binary (which is read on demand).
+// A module with 2,000 kernels: loading it compiles none of them, using one compiles that one. On
+// Limen the proof is its cache of machine code, which is empty after the load and has one entry
+// after one launch, and that the compiler's library is not even in the process before. Prints the
+// time of a load from PTX text (which is checked as a whole) and from a fat binary (which is read
+// on demand).
 #include <cuda.h>
 #include <dirent.h>
 #include <sys/stat.h>
@@ -25,19 +26,32 @@
 
 constexpr int kernels = 2000;
 
-/// Kernel k adds 1 to out[0..n) as often as n says and then k; a shared array, a loop and a barrier.
+/// Kernel k adds 1 to out[0..n) as often as n says and then k; a shared array, a loop and a
+/// barrier.
 static std::string kernel_text(int k) {
   const std::string name = "kernel" + std::to_string(k), label = "$L" + std::to_string(k);
   return ".visible .entry " + name + "(.param .u64 " + name + "_p0, .param .u32 " + name +
          "_p1)\n{\n.reg .pred %p<3>;\n.reg .b32 %r<12>;\n.reg .b64 %rd<6>;\n"
-         ".shared .align 4 .b8 " + name + "_s[512];\n"
-         "ld.param.u64 %rd1, [" + name + "_p0];\nld.param.u32 %r1, [" + name + "_p1];\n"
+         ".shared .align 4 .b8 " +
+         name +
+         "_s[512];\n"
+         "ld.param.u64 %rd1, [" +
+         name + "_p0];\nld.param.u32 %r1, [" + name +
+         "_p1];\n"
          "cvta.to.global.u64 %rd2, %rd1;\nmov.u32 %r2, %tid.x;\nmul.wide.u32 %rd3, %r2, 4;\n"
-         "add.s64 %rd4, %rd2, %rd3;\nshl.b32 %r3, %r2, 2;\nmov.u32 %r4, " + name + "_s;\n"
+         "add.s64 %rd4, %rd2, %rd3;\nshl.b32 %r3, %r2, 2;\nmov.u32 %r4, " +
+         name +
+         "_s;\n"
          "add.s32 %r5, %r4, %r3;\nst.shared.u32 [%r5], %r2;\nbar.sync 0;\nmov.u32 %r6, 0;\n"
-         "mov.u32 %r7, 0;\n" + label + "_1:\nadd.s32 %r6, %r6, 1;\nadd.s32 %r7, %r7, 1;\n"
-         "setp.lt.u32 %p1, %r7, %r1;\n@%p1 bra " + label + "_1;\nld.shared.u32 %r8, [%r5];\n"
-         "add.s32 %r9, %r6, %r8;\nadd.s32 %r10, %r9, " + std::to_string(k) + ";\n"
+         "mov.u32 %r7, 0;\n" +
+         label +
+         "_1:\nadd.s32 %r6, %r6, 1;\nadd.s32 %r7, %r7, 1;\n"
+         "setp.lt.u32 %p1, %r7, %r1;\n@%p1 bra " +
+         label +
+         "_1;\nld.shared.u32 %r8, [%r5];\n"
+         "add.s32 %r9, %r6, %r8;\nadd.s32 %r10, %r9, " +
+         std::to_string(k) +
+         ";\n"
          "st.global.u32 [%rd4], %r10;\nret;\n}\n";
 }
 
@@ -84,7 +98,8 @@ static bool is_mapped(const char* library) {
 }
 
 static double milliseconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
+      .count();
 }
 
 static CUmodule load(const std::string& image, const char* what, size_t text_bytes) {

@@ -1,5 +1,6 @@
-// PTX that no compiler writes, through the whole compiler: it ends in code or in a message, in bounded
-// time and memory. PTX that was never verified (out of a fat binary) is checked here at the latest.
+// PTX that no compiler writes, through the whole compiler: it ends in code or in a message, in
+// bounded time and memory. PTX that was never verified (out of a fat binary) is checked here at the
+// latest.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -70,8 +71,10 @@ TEST_F(Hostile, functions_that_call_each_other_twice_are_not_inlined_for_ever) {
   for (int i = 0; i <= levels; ++i) text += ".func f" + std::to_string(i) + "();\n";
   for (int i = 0; i < levels; ++i) {
     const std::string next = std::to_string(i + 1);
-    text += ".func f" + std::to_string(i) + "() { .reg .pred %p; .reg .b32 %r; mov.u32 %r, %tid.x;\n"
-            "setp.gt.u32 %p, %r, 2000;\n@%p call f" + next + ";\n@%p call f" + next + ";\nret; }\n";
+    text += ".func f" + std::to_string(i) +
+            "() { .reg .pred %p; .reg .b32 %r; mov.u32 %r, %tid.x;\n"
+            "setp.gt.u32 %p, %r, 2000;\n@%p call f" +
+            next + ";\n@%p call f" + next + ";\nret; }\n";
   }
   text += ".func f" + std::to_string(levels) + "() { ret; }\n" + entry + "call f0; ret; }\n";
   const Outcome outcome = compile(text);
@@ -90,8 +93,9 @@ TEST_F(Hostile, a_long_chain_of_calls_needs_no_deep_stack) {
 }
 
 TEST_F(Hostile, local_memory_beyond_the_limit_is_refused_with_numbers) {
-  refuse(head + entry + ".local .b8 l[70000000000000]; .reg .b64 %rd<3>; mov.u64 %rd1, l;\n"
-                        "st.local.u64 [%rd1], %rd1; ret; }\n",
+  refuse(head + entry +
+             ".local .b8 l[70000000000000]; .reg .b64 %rd<3>; mov.u64 %rd1, l;\n"
+             "st.local.u64 [%rd1], %rd1; ret; }\n",
          "70000000000000 bytes of local memory a thread, 524288 at most");
 }
 

@@ -1,6 +1,6 @@
-// Texts that no compiler writes: each must be read, or refused, in little time and memory. What a text
-// of some megabytes may cost is bounded by its size; the limits here are generous, so that a loaded
-// machine passes, and small against what a quadratic or recursive reader would need.
+// Texts that no compiler writes: each must be read, or refused, in little time and memory. What a
+// text of some megabytes may cost is bounded by its size; the limits here are generous, so that a
+// loaded machine passes, and small against what a quadratic or recursive reader would need.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
@@ -59,8 +59,9 @@ TEST_F(Hostile, nesting_of_every_kind_is_bounded) {
   refuse(kernel(".reg .b32 %r; mov.b32 %r, " + repeated("(", deep) + "1;"), "nested too deeply");
   refuse(kernel(".reg .b32 %r; mov.b32 %r, " + repeated("-", deep) + "1;"), "nested too deeply");
   refuse(kernel(".reg .b32 %r; mov.b32 %r, " + repeated("1?", deep) + "1;"), "nested too deeply");
-  refuse(kernel(".reg .b32 %r; mov.b32 %r, " + repeated("{", deep) + "%r" + repeated("}", deep) + ";"),
-         "nested too deeply");
+  refuse(
+      kernel(".reg .b32 %r; mov.b32 %r, " + repeated("{", deep) + "%r" + repeated("}", deep) + ";"),
+      "nested too deeply");
   refuse(head + ".global .b32 a[2] = " + repeated("{", deep) + "1;", "too many nested braces");
   refuse(head + ".global .b32 a" + repeated("[2]", deep) + ";", "too many dimensions");
   EXPECT_EQ(read(kernel(".reg .b32 %r; mov.b32 %r, 1" + repeated("+1", deep) + ";")), "");
@@ -100,7 +101,8 @@ TEST_F(Hostile, long_lists_of_targets_cannot_be_multiplied) {
     list += (i ? ", L" : "L") + std::to_string(i);
     labels += "L" + std::to_string(i) + ": ret;\n";
   }
-  const std::string once = ".reg .b32 %r; T: .branchtargets " + list + ";\nbrx.idx %r, T;\n" + labels;
+  const std::string once =
+      ".reg .b32 %r; T: .branchtargets " + list + ";\nbrx.idx %r, T;\n" + labels;
   EXPECT_EQ(read(kernel(once)), "");
   refuse(kernel(".reg .b32 %r; .reg .pred %p; T: .branchtargets " + list + ";\n" +
                 repeated("@%p brx.idx %r, T;\n", 100000) + labels),
@@ -115,7 +117,8 @@ TEST_F(Hostile, endless_tokens_end_with_the_text) {
   refuse(kernel("\"" + much), "expected an instruction");
   refuse(head + ".pragma \"" + much, "expected a string");
   refuse(kernel("mov." + much + " %r, 1;"), "too long");
-  refuse(kernel(".reg .b32 %r; mov.b32 %r, " + repeated("1", 20 << 20) + ";"), "expected a constant");
+  refuse(kernel(".reg .b32 %r; mov.b32 %r, " + repeated("1", 20 << 20) + ";"),
+         "expected a constant");
   refuse(head + ".global ." + much + " a;", "unknown type");
 }
 
