@@ -1,22 +1,17 @@
 // Any text must give a module or an error, never a crash; what the verifier accepts must be
-// consistent: indices in range, successors exist, canonical text reads back to the same text.
-// An input that does not begin with ".version" is taken as the body of a kernel with registers, so
-// that mutations reach the operands quickly.
+// consistent: indices in range, successors exist, canonical text reads back to the same text; and the
+// analyses before code generation must come to a plan or a reason for every strategy.
 #include <cstdlib>
 #include <string>
 
 #include "compiler/ptx/parser.h"
 #include "compiler/ptx/table.h"
+#include "compiler/simt/plan.h"
+#include "fuzz/ptx_input.h"
 
 using namespace limen::ptx;
 
 namespace {
-
-const char prologue[] =
-    ".version 9.0\n.target sm_120a\n.address_size 64\n.global .align 4 .b8 g[64];\n"
-    ".func (.param .b32 r) f(.param .b32 a) { ret; }\n.entry k(.param .u64 p)\n{\n"
-    ".reg .pred %p<9>; .reg .b16 %h<9>; .reg .b32 %r<9>; .reg .b64 %rd<9>;\n"
-    ".reg .f32 %f<9>; .reg .f64 %d<9>; .reg .v4 .f32 %v; .reg .b128 %q<3>;\n";
 
 void require(bool condition) {
   if (!condition) std::abort();
@@ -62,19 +57,37 @@ void check_function(const Module& m, const Function& f) {
   }
 }
 
+void plan_function(const Function& f) {
+  using limen::kernel::Strategy;
+  std::string why;
+  if (limen::simt::is_too_large(f, why)) return;
+  limen::simt::traits_of(f, [](const Instruction&) { return true; });
+  for (Strategy strategy : {Strategy::region, Strategy::fiber, Strategy::lane}) {
+    limen::simt::LaunchShape launch;
+    launch.scalar = strategy == Strategy::lane;
+    launch.width = launch.scalar ? 1 : strategy == Strategy::fiber ? 32 : 8;
+    if (strategy == Strategy::region) launch.block[0] = 48, launch.block[1] = launch.block[2] = 1;
+    why.clear();
+    const auto plan = limen::simt::make_plan(f, launch, strategy, why);
+    require(plan || !why.empty());
+    require(plan || strategy != Strategy::lane || !f.is_entry);
+    if (plan && strategy == Strategy::fiber) limen::simt::waits_as_warp(*plan, why);
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  std::string text(reinterpret_cast<const char*>(data), size);
-  if (!text.starts_with(".version") && !text.starts_with("//")) text = prologue + text + "\n}\n";
-  auto module = parse_module(std::move(text));
+  auto module = parse_module(limen::fuzz::ptx_input(data, size));
   if (!module) {
     require(!module.error().what.empty());
     return 0;
   }
   for (Index i = 0; i < (*module)->functions.size(); ++i) {
     if (!parse_body(**module, i).ok() || !(*module)->functions[i].body_parsed) continue;
-    if (verify_body(**module, i).ok()) check_function(**module, (*module)->functions[i]);
+    if (!verify_body(**module, i).ok()) continue;
+    check_function(**module, (*module)->functions[i]);
+    plan_function((*module)->functions[i]);
   }
   return 0;
 }

@@ -14,7 +14,7 @@
 
 namespace limen::kernel {
 
-inline constexpr uint32_t kernel_abi_version = 4;
+inline constexpr uint32_t kernel_abi_version = 6;
 
 /// Each block of a cluster has so much of the cluster's shared window.
 inline constexpr uint32_t cluster_window_shift = 24;
@@ -40,6 +40,7 @@ enum class Fault : uint32_t {
   deadlock = 9,             ///< no fiber can progress
   invalid_address_space = 10,  ///< 717
   out_of_resources = 11,       ///< 701: no memory for stacks, local or shared memory of a block
+  no_multicast = 12,           ///< multimem at an address of no multicast object
 };
 
 struct BlockContext;
@@ -152,6 +153,10 @@ struct Runtime {
   void* reserved[12];
   /// barrier.cluster of the warp's (or lane's) threads, all of them. mode: 0 arrive, 1 wait.
   void (*cluster_barrier)(BlockContext*, WarpContext*, uint32_t mode, uint32_t line);
+  /// clusterlaunchcontrol.try_cancel: takes a cluster (outside of clusters: a block) of the same grid
+  /// that has not begun, which then never runs. Bit 63: one was there; its first block is x in bits
+  /// 0-30, y in 31-46, z in 47-62. Else 0.
+  uint64_t (*try_cancel)(BlockContext*);
 };
 
 enum class RoundedOp : uint32_t {

@@ -39,6 +39,8 @@ const char* kind_words(kernel::Fault kind) {
       return "address outside its state space";
     case kernel::Fault::out_of_resources:
       return "out of resources";
+    case kernel::Fault::no_multicast:
+      return "multimem access outside of multicast objects, at address";
   }
   return "unknown fault";
 }

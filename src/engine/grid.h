@@ -64,6 +64,14 @@ struct GridRun {
     if (begin >= total) return 0;
     return total - begin < want ? total - begin : want;
   }
+  /// Takes a cluster of blocks for good: they count as finished and never run. False: none is left.
+  /// Called by a running block of this grid, so the grid cannot end here. Blocks of a cooperative
+  /// grid have all begun as far as it can tell.
+  bool take_unbegun(uint64_t& first) {
+    if (cooperative || exhausted() || claim(cluster_blocks, first) == 0) return false;
+    finished.fetch_add(cluster_blocks, std::memory_order_acq_rel);
+    return true;
+  }
   bool exhausted() const { return next.load(std::memory_order_relaxed) >= total; }
   uint64_t unclaimed() const {
     const uint64_t at = next.load(std::memory_order_relaxed);

@@ -66,7 +66,7 @@ __attribute__((noreturn)) void service_fault(BlockContext* context, uint32_t kin
                                              uint32_t lane, uint32_t line, uint64_t address) {
   const BlockRecord& record = record_of(context);
   PendingFault pending;
-  pending.kind = kind == 0 || kind > static_cast<uint32_t>(Fault::out_of_resources)
+  pending.kind = kind == 0 || kind > static_cast<uint32_t>(Fault::no_multicast)
                      ? Fault::trap
                      : static_cast<Fault>(kind);
   // Warps of 32 lanes here, whatever the width of the code's vectors.
@@ -183,6 +183,15 @@ void service_cluster_barrier(BlockContext* context, WarpContext* warp, uint32_t 
   stop(context, std::move(pending));
 }
 
+uint64_t service_try_cancel(BlockContext* context) {
+  GridRun& grid = *record_of(context).grid;
+  uint64_t linear = 0;
+  if (grid.cancelled() || !grid.take_unbegun(linear)) return 0;
+  uint32_t at[3];
+  block_coordinates(grid.launch, linear, at);
+  return uint64_t{1} << 63 | uint64_t{at[2]} << 47 | uint64_t{at[1]} << 31 | at[0];
+}
+
 const kernel::Exchange* service_exchange(BlockContext* context, WarpContext* warp, uint32_t member,
                                          uint32_t tag, uint64_t value) {
   require_stack(context);
@@ -273,7 +282,7 @@ const kernel::Runtime runtime_table = {service_fault,       service_vprintf,
                                        service_nanosleep,   service_globaltimer,
                                        rounded_f32,         rounded_f64,
                                        service_assert_note, service_texture,
-                                       service_tensor,      {},
-                                       service_cluster_barrier};
+                                        service_tensor,      {},
+                                        service_cluster_barrier, service_try_cancel};
 
 }  // namespace limen::engine

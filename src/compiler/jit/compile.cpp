@@ -27,17 +27,23 @@ using ptx::Space;
 
 namespace {
 
+/// CUDA's limit of local memory a thread, for every architecture.
+constexpr uint64_t most_local_bytes = 512 * 1024;
+
 /// The kernel and everything it may call.
 struct Program {
   ptx::Module& module;
   Index kernel;
   std::vector<Index> functions;  ///< callees with a body, kernel excluded
-  std::set<Index> recursive;
   bool indirect = false;
 };
 
+/// Reads a body and checks it: PTX out of fat binaries comes here unseen.
 Result<void> parse(ptx::Module& m, Index f) {
   LIMEN_CHECK(ptx::parse_body(m, f));
+  LIMEN_CHECK(ptx::verify_body(m, f));
+  std::string why;
+  if (simt::is_too_large(m.functions[f], why)) return Error{Code::not_supported, why, ""};
   for (const ptx::Register& r : m.functions[f].registers)
     if (r.vector > 1)
       return Error{
@@ -59,7 +65,7 @@ void direct_callees(const ptx::Function& f, std::set<Index>& out, bool& indirect
 }
 
 Result<Program> collect(ptx::Module& m, Index kernel) {
-  Program p{m, kernel, {}, {}, false};
+  Program p{m, kernel, {}, false};
   std::set<Index> seen{kernel};
   std::vector<Index> work{kernel};
   while (!work.empty()) {
@@ -83,17 +89,106 @@ Result<Program> collect(ptx::Module& m, Index kernel) {
   return p;
 }
 
-bool reaches(const ptx::Module& m, Index from, Index to, std::set<Index>& seen) {
-  std::set<Index> next;
-  bool indirect = false;
-  direct_callees(m.functions[from], next, indirect);
-  if (indirect) return true;
-  for (Index n : next) {
-    if (n == to) return true;
-    if (m.functions[n].has_body && seen.insert(n).second && reaches(m, n, to, seen)) return true;
+/// Which callees are inlined: small ones that cannot come to call themselves, as long as what they
+/// call in turn stays small too (functions that call each other twice double with every level).
+class InlineChoice {
+ public:
+  explicit InlineChoice(const Program& p) : module_(p.module) {
+    for (Index f : p.functions) {
+      Node& node = nodes_[f];
+      for (const auto& b : module_.functions[f].blocks) {
+        node.size += b.body.size();
+        for (const auto& i : b.body) {
+          if (i.op != Op::call) continue;
+          if (i.ops[0].kind == Operand::Kind::reg) node.leads_anywhere = true;
+          else node.calls.push_back(i.ops[0].index);
+        }
+      }
+    }
+    for (Index f : p.functions) visit(f);
   }
-  return false;
-}
+  bool inlines(Index function) const {
+    const auto it = nodes_.find(function);
+    return it != nodes_.end() && it->second.inlined;
+  }
+
+ private:
+  static constexpr uint64_t most_own = 150, most_whole = 3000;  // instructions
+  struct Node {
+    std::vector<Index> calls;  ///< one for each call
+    uint64_t size = 0;         ///< with what is inlined into it
+    uint32_t entered = 0, lowest = 0;
+    bool open = false, recursive = false, inlined = false;
+    bool leads_anywhere = false;  ///< by an indirect call, its own or a callee's
+  };
+
+  /// Tarjan's strongly connected components, without recursion: chains of calls may be long.
+  void visit(Index root) {
+    if (nodes_[root].entered) return;
+    std::vector<std::pair<Index, size_t>> path{{root, 0}};
+    enter(root);
+    while (!path.empty()) {
+      const auto [f, at] = path.back();
+      Node& node = nodes_[f];
+      if (at == node.calls.size()) {
+        path.pop_back();
+        leave(f);
+        if (!path.empty()) {
+          Node& caller = nodes_[path.back().first];
+          caller.lowest = std::min(caller.lowest, node.lowest);
+        }
+        continue;
+      }
+      ++path.back().second;
+      const auto callee = nodes_.find(node.calls[at]);
+      if (callee == nodes_.end()) continue;
+      if (!callee->second.entered) {
+        enter(callee->first);
+        path.push_back({callee->first, 0});
+      } else if (callee->second.open) {
+        node.lowest = std::min(node.lowest, callee->second.entered);
+        node.recursive |= callee->first == f;
+      }
+    }
+  }
+
+  void enter(Index f) {
+    nodes_[f].entered = nodes_[f].lowest = ++count_;
+    nodes_[f].open = true;
+    open_.push_back(f);
+  }
+
+  void leave(Index f) {
+    Node& node = nodes_[f];
+    if (node.lowest != node.entered) return;
+    const bool alone = open_.back() == f;
+    for (Index member = ptx::no_index; member != f;) {
+      member = open_.back();
+      open_.pop_back();
+      Node& own = nodes_[member];
+      own.open = false;
+      own.recursive |= !alone;
+      decide(own);
+    }
+  }
+
+  void decide(Node& node) {
+    const uint64_t own = node.size;
+    for (Index callee : node.calls) {
+      const auto it = nodes_.find(callee);
+      if (it == nodes_.end()) continue;
+      node.leads_anywhere |= it->second.leads_anywhere;
+      if (it->second.inlined) node.size += it->second.size;
+    }
+    node.inlined = own <= most_own && node.size <= most_whole && !node.recursive &&
+                   !node.leads_anywhere;
+  }
+
+  const ptx::Module& module_;
+  std::map<Index, Node> nodes_;
+  std::vector<Index> open_;
+  uint32_t count_ = 0;
+};
 
 /// Where .shared variables lie in the block's window.
 struct SharedLayout {
@@ -307,6 +402,14 @@ Attempt attempt(const Program& p, const Specialization& spec, const Choice& choi
   module.setDataLayout(machine->createDataLayout());
   module.setTargetTriple(machine->getTargetTriple().str());
   SharedLayout shared = lay_out_shared(p);
+  for (const auto& [function, frame] : shared.frames) {
+    if (frame.local_bytes <= most_local_bytes) continue;
+    result.error = fmt::format("'{}' needs {} bytes of local memory a thread, {} at most",
+                               p.module.functions[function].name, frame.local_bytes,
+                               most_local_bytes);
+    result.code = Code::launch_out_of_resources;
+    return result;
+  }
 
   simt::Unit unit{module,       p.module, target, {}, choice.strategy,
                   ftz_by_mxcsr, {},       {},     {}, Code::not_supported};
@@ -322,6 +425,7 @@ Attempt attempt(const Program& p, const Specialization& spec, const Choice& choi
   };
   auto plan = plan_for(p.kernel);
   if (!plan) return result;
+  const InlineChoice inline_choice(p);
   if (choice.if_waits_allow && !simt::waits_as_warp(*plan, result.why)) return result;
   simt::Lowering lowering(unit, *plan, p.kernel, shared.variables, shared.frames[p.kernel]);
   lowering.make_kernel();
@@ -333,11 +437,7 @@ Attempt attempt(const Program& p, const Specialization& spec, const Choice& choi
     plans.push_back(std::make_unique<simt::Plan>(std::move(*own)));
     simt::Lowering callee(unit, *plans.back(), f, shared.variables, shared.frames[f]);
     callee.make_function();
-    std::set<Index> seen;
-    size_t size = 0;
-    for (const auto& b : p.module.functions[f].blocks) size += b.body.size();
-    if (size <= 150 && !reaches(p.module, f, f, seen))
-      unit.functions[f]->addFnAttr(llvm::Attribute::AlwaysInline);
+    if (inline_choice.inlines(f)) unit.functions[f]->addFnAttr(llvm::Attribute::AlwaysInline);
   }
   if (!unit.error.empty()) {
     result.error = unit.error;

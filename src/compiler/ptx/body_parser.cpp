@@ -14,6 +14,7 @@ namespace {
 
 constexpr uint16_t max_scope_depth = 64;
 constexpr uint64_t max_range = uint64_t{1} << 32;
+constexpr size_t max_indexed_edges = size_t{1} << 22;
 
 bool ends_block(const Instruction& i) {
   switch (i.op) {
@@ -95,35 +96,23 @@ bool BodyParser::statement() {
 }
 
 bool BodyParser::directive() {
-  Linkage linkage = Linkage::internal;
   const char* start = cur_.at();
   const uint32_t line = cur_.line();
-  std::string_view word = cur_.dotted();
-  if (word == "extern") {
-    linkage = Linkage::external;
-    word = cur_.dotted();
-  }
+  const std::string_view word = cur_.dotted();
   std::string_view text;
-  uint64_t ignored;
-  if (word == "reg" && linkage == Linkage::internal) return registers();
-  if (word == "shared") return local_variables(Space::shared, linkage);
-  if (linkage == Linkage::internal) {
-    if (word == "local") return local_variables(Space::local, linkage);
-    if (word == "param") return local_variables(Space::param, linkage);
-    if (word == "loc") return location();
-    if (word == "pragma") return string(text) && expect(';');
-    if (word == "file") {
-      if (!integer(ignored, 1u << 20) || !string(text)) return false;
-      while (cur_.eat(','))
-        if (!integer(ignored, UINT64_MAX)) return false;
-      return true;
-    }
-  }
+  if (word == "reg") return registers();
+  if (word == "shared") return local_variables(Space::shared);
+  if (word == "local") return local_variables(Space::local);
+  if (word == "param") return local_variables(Space::param);
+  if (word == "loc") return location();
+  if (word == "pragma") return string(text) && expect(';');
   cur_.move_to(start, line);
   return fail(fmt::format("unsupported directive '.{}' in a function body", word));
 }
 
 bool BodyParser::add_name(std::string_view name, Symbol symbol, uint32_t column) {
+  if (name == "_" || name == "WARP_SZ")
+    return fail_at(symbol.line, column, fmt::format("'{}' cannot be declared", name));
   symbol.level = level_;
   if (names_.insert(name, symbol)) return true;
   const Symbol* old = names_.find(name);
@@ -160,6 +149,8 @@ bool BodyParser::registers() {
   const TypeKind kind = kind_of(t);
   if (kind == TypeKind::opaque || (kind == TypeKind::packed && t != Type::f16x2))
     return fail(fmt::format("a register cannot have type .{}", name(t)));
+  if (size_of(t) * vector > 16)
+    return fail(fmt::format("a vector of {} .{} is larger than 16 bytes", vector, name(t)));
   do {
     cur_.skip();
     const uint32_t line = cur_.line(), column = cur_.column();
@@ -197,15 +188,14 @@ bool BodyParser::range_count(uint64_t& out) {
   return true;
 }
 
-bool BodyParser::local_variables(Space space, Linkage linkage) {
+bool BodyParser::local_variables(Space space) {
   Declaration d;
-  if (!declaration(d, false)) return false;
+  if (!declaration(d)) return false;
   for (;;) {
     const uint32_t column = cur_.column();
     if (d.type == Type::pred || kind_of(d.type) == TypeKind::opaque)
       return fail(fmt::format("a variable cannot have type .{} here", name(d.type)));
-    if (d.unsized && !(space == Space::shared && linkage == Linkage::external))
-      return fail(fmt::format("array '{}' has no size", d.name));
+    if (!d.bytes) return fail(fmt::format("array '{}' has no size", d.name));
     if (space == Space::param && d.bytes > max_param_bytes)
       return fail(fmt::format("'{}' is larger than {} bytes", d.name, max_param_bytes));
     if (cur_.peek() == '=')
@@ -213,7 +203,6 @@ bool BodyParser::local_variables(Space space, Linkage linkage) {
     Variable v;
     v.name = std::string(d.name);
     v.space = space;
-    v.linkage = linkage;
     v.type = d.type;
     v.vector = d.vector;
     v.align = d.align;
@@ -338,10 +327,10 @@ bool BodyParser::labelled(std::string_view name, uint32_t line, uint32_t column)
 bool BodyParser::prototype(std::string_view name, uint32_t line, uint32_t column) {
   cur_.dotted();
   Prototype p;
-  if (cur_.peek() == '(' && !params(p.returns, false)) return false;
+  if (cur_.peek() == '(' && !params(p.returns, Owner::prototype)) return false;
   cur_.skip();
   if (cur_.name().empty()) return unexpected("'_'");
-  if (cur_.peek() == '(' && !params(p.params, false)) return false;
+  if (cur_.peek() == '(' && !params(p.params, Owner::prototype)) return false;
   for (;;) {
     const std::string_view word = cur_.peek_dotted();
     uint64_t ignored;
@@ -429,11 +418,11 @@ bool BodyParser::finish() {
     ret.source_file = loc_file_;
     f_.blocks.back().body.push_back(std::move(ret));
   }
-  link_blocks();
-  return true;
+  return link_blocks();
 }
 
-void BodyParser::link_blocks() {
+bool BodyParser::link_blocks() {
+  size_t edges = 0;
   for (size_t b = 0; b < f_.blocks.size(); ++b) {
     Block& block = f_.blocks[b];
     const Index next = static_cast<Index>(b + 1);
@@ -445,11 +434,17 @@ void BodyParser::link_blocks() {
     if (last.op == Op::bra) {
       block.succ.push_back(f_.label_block[last.ops[0].index]);
     } else if (last.op == Op::brx) {
+      // Many branches may share one long list.
+      edges += f_.branch_targets[last.target_list].size();
+      if (edges > max_indexed_edges)
+        return fail_at(last.line, 1, fmt::format("more than {} targets of brx.idx in one function",
+                                                 max_indexed_edges));
       for (Index label : f_.branch_targets[last.target_list])
         block.succ.push_back(f_.label_block[label]);
     }
     if (last.guard != no_index) block.succ.push_back(next);
   }
+  return true;
 }
 
 Result<void> parse_body(Module& module, Index index) {
@@ -460,15 +455,22 @@ Result<void> parse_body(Module& module, Index index) {
     f.body_parsed = true;
     return {};
   }
-  f.registers.clear();
-  f.locals.clear();
-  f.labels.clear();
-  f.label_block.clear();
-  f.blocks.clear();
-  f.prototypes.clear();
-  f.branch_targets.clear();
-  f.call_targets.clear();
+  forget_body(module, index);
   return parser.take_error();
+}
+
+void forget_body(Module& module, Index index) {
+  Function& f = module.functions[index];
+  f.body_parsed = false;
+  // New vectors: clear() would keep their memory.
+  f.registers = {};
+  f.locals = {};
+  f.labels = {};
+  f.label_block = {};
+  f.blocks = {};
+  f.prototypes = {};
+  f.branch_targets = {};
+  f.call_targets = {};
 }
 
 }  // namespace limen::ptx

@@ -32,7 +32,7 @@ class BodyParser : public Reader {
   bool directive();
   bool registers();
   bool range_count(uint64_t& out);
-  bool local_variables(Space space, Linkage linkage);
+  bool local_variables(Space space);
   bool location();
   bool labelled(std::string_view name, uint32_t line, uint32_t column);
   bool define_label(std::string_view name, uint32_t line, uint32_t column);
@@ -45,7 +45,7 @@ class BodyParser : public Reader {
   Index add_register(std::string_view name, Type type, uint8_t vector);
   void start_block();
   bool finish();
-  void link_blocks();
+  bool link_blocks();
 
   // operand_parser.cpp
   bool instruction(std::string_view root, uint32_t line, uint32_t column);

@@ -74,7 +74,7 @@ bool apply(int op, const Number& a, const Number& b, Number& out) {
 
 }  // namespace
 
-void Cursor::skip() {
+void Cursor::skip_blanks() {
   for (;;) {
     while (at_ < end_ && is_char(*at_, char_blank)) {
       if (*at_ == '\n') ++line_;
@@ -265,6 +265,10 @@ bool Cursor::unary(Number& out, int depth, std::string& error) {
   const char c = peek();
   if (c != '-' && c != '+' && c != '!' && c != '~') return primary(out, depth, error);
   advance();
+  if ((c == '-' || c == '+') && peek() == '0' && std::strchr("fFdD", raw(1)) && raw(1)) {
+    error = "a sign before a hexadecimal floating-point constant";
+    return false;
+  }
   if (!unary(out, depth + 1, error)) return false;
   if (out.kind != Number::Kind::integer) {
     if (c == '!' || c == '~') {

@@ -36,7 +36,10 @@ class Cursor {
       : begin_(begin), at_(at), end_(end), line_(line) {}
 
   /// Skips blanks and comments; counts lines. An unterminated comment ends at the end.
-  void skip();
+  void skip() {
+    if (at_ >= end_ || (!is_char(*at_, char_blank) && *at_ != '/')) return;
+    skip_blanks();
+  }
   bool done() {
     skip();
     return at_ >= end_;
@@ -88,6 +91,7 @@ class Cursor {
   }
 
  private:
+  void skip_blanks();
   bool decimal_float(Number& out);
   bool hex_float(Number& out);
   bool primary(Number& out, int depth, std::string& error);

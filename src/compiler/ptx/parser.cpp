@@ -35,11 +35,13 @@ class ModuleParser : public Reader {
   bool function(bool is_entry, Linkage linkage);
   bool function_directive(Function& f, bool& found);
   bool three(std::array<uint32_t, 3>& out);
+  bool check_directives(const Function& f);
   bool lay_out_params(Function& f);
   bool merge(Function f, uint32_t column);
   bool skip_body(Function& f);
   bool bind_pending();
   bool bind_aliases();
+  bool check_definitions();
 
   struct Alias {
     std::string_view name, target;
@@ -56,9 +58,21 @@ bool ModuleParser::run() {
   if (!version()) return false;
   cur_.skip();
   if (cur_.peek_dotted() != "target") return unexpected("'.target'");
+  cur_.dotted();
+  if (!target()) return false;
   while (!cur_.done())
     if (!statement()) return false;
-  return bind_aliases() && bind_pending();
+  return bind_aliases() && check_definitions() && bind_pending();
+}
+
+/// What is declared without .extern must be defined, or be another name of something.
+bool ModuleParser::check_definitions() {
+  for (const Function& f : module_.functions) {
+    if (f.has_body || f.linkage == Linkage::external) continue;
+    if (module_.functions[module_.function_index.at(f.name)].name != f.name) continue;
+    return fail_at(f.line, 1, fmt::format("function '{}' is declared and not defined", f.name));
+  }
+  return true;
 }
 
 bool ModuleParser::version() {
@@ -217,7 +231,6 @@ bool ModuleParser::statement() {
     if (word == "local") return variables(Space::local, linkage);
     std::string_view ignored;
     if (linkage == Linkage::internal) {
-      if (word == "target") return target();
       if (word == "address_size") return address_size();
       if (word == "file") return file();
       if (word == "section") return section();
@@ -254,9 +267,15 @@ bool ModuleParser::variables(Space space, Linkage linkage) {
   Variable v;
   v.space = space;
   v.linkage = linkage;
-  if (cur_.peek_dotted() == "attribute" && !attribute(v.managed)) return false;
+  if (cur_.peek_dotted() == "attribute") {
+    if (space != Space::global) return fail("only .global variables have attributes");
+    if (!attribute(v.managed)) return false;
+  }
+  if (space == Space::local) return fail(".local variables belong into functions");
+  if (space != Space::global && linkage == Linkage::common)
+    return fail("only .global variables can be .common");
   Declaration d;
-  if (!declaration(d, false)) return false;
+  if (!declaration(d)) return false;
   for (;;) {
     const uint32_t column = cur_.column();
     if (!add_variable(v, column, d)) return false;
@@ -273,6 +292,8 @@ bool ModuleParser::variables(Space space, Linkage linkage) {
 
 bool ModuleParser::add_variable(Variable v, uint32_t column, Declaration& d) {
   if (d.type == Type::pred) return fail("a variable cannot have type .pred");
+  if (kind_of(d.type) == TypeKind::opaque && v.space != Space::global)
+    return fail(fmt::format("a variable of type .{} belongs into .global", name(d.type)));
   v.name = std::string(d.name);
   v.type = d.type;
   v.vector = d.vector;
@@ -291,7 +312,7 @@ bool ModuleParser::add_variable(Variable v, uint32_t column, Declaration& d) {
     if (v.linkage == Linkage::external)
       return fail(fmt::format("external '{}' cannot have an initialiser", d.name));
     if (!initialiser(v, d, index, pending_)) return false;
-  } else if (d.unsized && v.linkage != Linkage::external) {
+  } else if (!d.bytes && v.linkage != Linkage::external) {
     return fail_at(d.line, column, fmt::format("array '{}' has no size", d.name));
   }
   if (!redeclared) {
@@ -320,6 +341,7 @@ bool ModuleParser::three(std::array<uint32_t, 3>& out) {
   for (size_t i = 0; i < 3; ++i) {
     uint64_t n;
     if (!integer(n, UINT32_MAX)) return false;
+    if (!n) return fail("a number of threads or blocks cannot be 0");
     out[i] = static_cast<uint32_t>(n);
     if (i < 2 && !cur_.eat(',')) break;
   }
@@ -331,10 +353,9 @@ bool ModuleParser::function_directive(Function& f, bool& found) {
   const std::string_view word = cur_.peek_dotted();
   uint64_t n = 0;
   std::string_view text;
-  std::array<uint32_t, 3> ignored;
-  bool managed = false;
   auto number = [&](uint32_t& out) {
     if (!integer(n, UINT32_MAX)) return false;
+    if (!n) return fail(fmt::format("'.{}' cannot be 0", word));
     out = static_cast<uint32_t>(n);
     return true;
   };
@@ -343,26 +364,36 @@ bool ModuleParser::function_directive(Function& f, bool& found) {
     cur_.dotted();
     return true;
   };
+  if (!f.is_entry) {
+    if (take("noreturn")) return f.noreturn = true;
+    if (take("abi_preserve") || take("abi_preserve_control")) return integer(n, UINT32_MAX);
+    found = false;
+    return true;
+  }
   if (take("maxntid")) return three(f.max_ntid);
   if (take("reqntid")) return three(f.req_ntid);
   if (take("reqnctapercluster")) return three(f.req_cluster);
   if (take("minnctapersm")) return number(f.min_ctapersm);
-  if (take("maxnctapersm")) return three(ignored);
   if (take("maxnreg")) return number(f.max_nreg);
-  if (take("maxclusterrank")) return number(f.max_cluster_rank);
-  if (take("abi_preserve") || take("abi_preserve_control"))
-    return integer(n, UINT32_MAX);
-  if (take("explicitcluster")) return f.explicit_cluster = true;
-  if (take("blocksareclusters")) return f.blocks_are_clusters = true;
-  if (take("noreturn")) {
-    if (f.is_entry) return fail("an entry cannot be .noreturn");
-    f.noreturn = true;
+  if (take("maxclusterrank")) {
+    if (!integer(n, UINT32_MAX)) return false;
+    f.max_cluster_rank = static_cast<uint32_t>(n);
     return true;
   }
-  if (word == "attribute") return attribute(managed);
+  if (take("explicitcluster")) return f.explicit_cluster = true;
+  if (take("blocksareclusters")) return f.blocks_are_clusters = true;
   if (take("pragma")) return string(text) && expect(';');
-  if (take("unique")) return true;
   found = false;
+  return true;
+}
+
+/// Directives of an entry that exclude or need each other.
+bool ModuleParser::check_directives(const Function& f) {
+  if (f.max_ntid[0] && f.req_ntid[0]) return fail(".maxntid and .reqntid exclude each other");
+  if (f.req_cluster[0] && f.max_cluster_rank)
+    return fail(".reqnctapercluster and .maxclusterrank exclude each other");
+  if (f.blocks_are_clusters && !(f.req_ntid[0] && f.req_cluster[0]))
+    return fail(".blocksareclusters needs .reqntid and .reqnctapercluster");
   return true;
 }
 
@@ -384,22 +415,23 @@ bool ModuleParser::function(bool is_entry, Linkage linkage) {
   Function f;
   f.is_entry = is_entry;
   f.linkage = linkage;
-  bool found = false;
-  // .attribute, and .noreturn of hand-written code, may stand before the name.
-  do
-    if (!function_directive(f, found)) return false;
-  while (found);
-  if (!is_entry && cur_.peek() == '(' && !params(f.returns, false)) return false;
+  bool found = false, managed = false;
+  if (linkage == Linkage::common) return fail("a function cannot be .common");
+  if (!is_entry && cur_.peek_dotted() == "attribute" && !attribute(managed)) return false;
+  const Owner owner = is_entry ? Owner::entry : Owner::function;
+  if (!is_entry && cur_.peek() == '(' && !params(f.returns, owner)) return false;
+  if (f.returns.size() > 1) return fail("a function returns at most one value");
   cur_.skip();
   const uint32_t column = cur_.column();
   f.line = cur_.line();
   f.name = std::string(cur_.name());
   if (f.name.empty()) return unexpected("a function name");
-  if (cur_.peek() == '(' && !params(f.params, is_entry)) return false;
+  if (cur_.peek() == '(' && !params(f.params, owner)) return false;
   if (is_entry && !lay_out_params(f)) return false;
   do
     if (!function_directive(f, found)) return false;
   while (found);
+  if (!check_directives(f)) return false;
   if (cur_.peek() == '{') {
     if (linkage == Linkage::external)
       return fail(fmt::format("external function '{}' cannot have a body", f.name));
@@ -497,9 +529,15 @@ bool ModuleParser::bind_pending() {
     if (auto v = module_.variable_index.find(key); v != module_.variable_index.end()) {
       reloc.kind = Operand::SymbolKind::variable;
       reloc.symbol = v->second;
+      const Space space = module_.variables[v->second].space;
+      if (space != Space::global && space != Space::constant)
+        return fail_at(p.line, p.column,
+                       fmt::format("'{}' is neither in .global nor in .const", p.name));
     } else if (auto f = module_.function_index.find(key); f != module_.function_index.end()) {
       reloc.kind = Operand::SymbolKind::function;
       reloc.symbol = f->second;
+      if (reloc.generic)
+        return fail_at(p.line, p.column, fmt::format("function '{}' has no generic address", p.name));
     } else {
       return fail_at(p.line, p.column, fmt::format("undefined symbol '{}'", p.name));
     }

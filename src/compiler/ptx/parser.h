@@ -17,6 +17,9 @@ Result<std::unique_ptr<Module>> parse_module(std::string text);
 /// Parses function `index`; idempotent. errors: invalid_ptx with line and column.
 Result<void> parse_body(Module& module, Index index);
 
+/// Gives the memory of a parsed body back (some fifteen times its text); parse_body reads it again.
+void forget_body(Module& module, Index index);
+
 /// Checks operand types, counts, spaces, version and target of a parsed body against the table.
 Result<void> verify_body(const Module& module, Index index);
 

@@ -28,11 +28,12 @@ bool Reader::expect(char c) {
 
 bool Reader::integer(uint64_t& out, uint64_t limit) {
   cur_.skip();
-  const uint32_t line = cur_.line(), column = cur_.column();
-  const std::string token = cur_.token_here();
+  const char* const start = cur_.at();
+  const uint32_t line = cur_.line();
   std::string why;
   if (cur_.integer(out, limit, why)) return true;
-  return fail_at(line, column, fmt::format("{}, found '{}'", why, token));
+  cur_.move_to(start, line);
+  return fail(fmt::format("{}, found '{}'", why, cur_.token_here()));
 }
 
 bool Reader::string(std::string_view& out) {
@@ -68,10 +69,12 @@ bool Reader::dimensions(Declaration& d) {
       d.dims.push_back(0);
       continue;
     }
-    uint64_t n;
-    if (!integer(n, max_variable_bytes)) return false;
+    Number n;
+    cur_.skip();
+    if (!cur_.literal(n) || n.kind != Number::Kind::integer || n.bits > max_variable_bytes)
+      return unexpected(fmt::format("an integer between 0 and {}", max_variable_bytes));
     // A zero-sized array is legal for parameters of no bytes; it is an empty object elsewhere.
-    d.dims.push_back(n);
+    d.dims.push_back(n.bits);
     if (!expect(']')) return false;
   }
   return true;
@@ -86,59 +89,72 @@ bool Reader::total_bytes(Declaration& d) {
   return true;
 }
 
-bool Reader::declaration(Declaration& d, bool may_omit_name) {
+bool Reader::attributes_of_pointer() {
+  for (;;) {
+    const std::string_view next = cur_.peek_dotted();
+    uint32_t ignored;
+    if (next == "global" || next == "const" || next == "local" || next == "shared" ||
+        next == "texref" || next == "samplerref" || next == "surfref") {
+      cur_.dotted();
+    } else if (next == "align") {
+      cur_.dotted();
+      if (!alignment(ignored)) return false;
+    } else {
+      return true;
+    }
+  }
+}
+
+bool Reader::declaration(Declaration& d, bool may_omit_name, bool may_point) {
   cur_.skip();
   d.line = cur_.line();
-  bool typed = false;
-  for (;;) {
-    const std::string_view word = cur_.peek_dotted();
-    if (word == "align") {
-      cur_.dotted();
-      if (!alignment(d.align)) return false;
-    } else if (word == "v2" || word == "v4" || word == "v8") {
-      cur_.dotted();
-      d.vector = static_cast<uint8_t>(word[1] - '0');
-    } else if (!typed) {
-      if (!type(d.type)) return false;
-      typed = true;
-    } else if (word == "ptr") {
-      cur_.dotted();
-      for (;;) {
-        const std::string_view next = cur_.peek_dotted();
-        uint32_t ignored;
-        if (next == "global" || next == "const" || next == "local" || next == "shared") {
-          cur_.dotted();
-        } else if (next == "align") {
-          cur_.dotted();
-          if (!alignment(ignored)) return false;
-        } else {
-          break;
-        }
-      }
-    } else {
-      break;
-    }
+  while (cur_.peek_dotted() == "align") {
+    cur_.dotted();
+    if (!alignment(d.align)) return false;
+  }
+  if (const std::string_view word = cur_.peek_dotted(); word == "v2" || word == "v4") {
+    cur_.dotted();
+    d.vector = static_cast<uint8_t>(word[1] - '0');
+  }
+  if (!type(d.type)) return false;
+  if (kind_of(d.type) == TypeKind::packed && d.type != Type::f16x2)
+    return fail(fmt::format("type .{} is for instructions only", name(d.type)));
+  if (may_point && cur_.peek_dotted() == "ptr") {
+    cur_.dotted();
+    if (!attributes_of_pointer()) return false;
   }
   cur_.skip();
   d.name = cur_.name();
   if (d.name.empty() && !may_omit_name) return unexpected("a name");
   if (!dimensions(d) || !total_bytes(d)) return false;
   const size_t natural = size_of(d.type) * d.vector;
+  if (d.vector > 1 && natural > 16)
+    return fail(fmt::format("a vector of {} .{} is larger than 16 bytes", d.vector, name(d.type)));
   if (!d.align) d.align = static_cast<uint32_t>(std::bit_ceil(natural));
   return true;
 }
 
-bool Reader::one_param(Param& out, bool is_entry) {
+bool Reader::one_param(Param& out, Owner owner) {
   cur_.skip();
   const std::string_view space = cur_.peek_dotted();
-  if (space != "param" && !(space == "reg" && !is_entry)) return unexpected("'.param'");
+  if (space != "param" && !(space == "reg" && owner != Owner::entry)) return unexpected("'.param'");
   cur_.dotted();
   out.space = space == "reg" ? Space::reg : Space::param;
   Declaration d;
-  if (!declaration(d, true)) return false;
+  if (!declaration(d, owner == Owner::prototype, owner == Owner::entry)) return false;
+  if (d.name == "_" && owner != Owner::prototype) return fail("a parameter cannot be called '_'");
+  if (d.vector > 1) return fail(fmt::format("parameter '{}' cannot be a vector", d.name));
   if (out.space == Space::reg && !d.dims.empty()) return fail("a register parameter is no array");
+  // As ptxas says: small values are passed in 32 bits or in arrays of bytes.
+  const bool opaque = kind_of(d.type) == TypeKind::opaque;
+  const bool small = size_of(d.type) < 4 && d.type != Type::f16 && d.dims.empty();
+  if (owner == Owner::function && (small || opaque))
+    return fail(fmt::format("parameter '{}' of a function cannot have type .{}", d.name,
+                            name(d.type)));
   if (out.space == Space::param && d.type == Type::pred)
     return fail("a .param variable cannot have type .pred");
+  if (owner == Owner::entry && !d.bytes)
+    return fail(fmt::format("parameter '{}' of an entry has no size", d.name));
   if (d.bytes > max_param_bytes)
     return fail(fmt::format("parameter '{}' is larger than {} bytes", d.name, max_param_bytes));
   out.name = std::string(d.name);
@@ -148,15 +164,16 @@ bool Reader::one_param(Param& out, bool is_entry) {
   return true;
 }
 
-bool Reader::params(std::vector<Param>& out, bool is_entry) {
+bool Reader::params(std::vector<Param>& out, Owner owner) {
   if (!expect('(')) return false;
   if (cur_.eat(')')) return true;
   do {
     if (out.size() == max_params) return fail(fmt::format("more than {} parameters", max_params));
     Param p;
-    if (!one_param(p, is_entry)) return false;
+    if (!one_param(p, owner)) return false;
     for (const Param& q : out)
-      if (is_entry && q.name == p.name) return fail(fmt::format("duplicate parameter '{}'", p.name));
+      if (owner == Owner::entry && q.name == p.name)
+        return fail(fmt::format("duplicate parameter '{}'", p.name));
     out.push_back(std::move(p));
   } while (cur_.eat(','));
   return expect(')');
@@ -179,17 +196,15 @@ bool Reader::write_number(Init& init, uint64_t offset, const Number& number) {
   const Type t = init.d.type;
   const size_t size = size_of(t);
   uint64_t bits = number.bits;
+  if (number.kind == Number::Kind::integer && (t == Type::f32 || t == Type::f64))
+    return fail(fmt::format("integer initialiser for type .{}", name(t)));
   if (t == Type::f32) {
     if (number.kind == Number::Kind::f64)
       bits = std::bit_cast<uint32_t>(static_cast<float>(std::bit_cast<double>(bits)));
-    else if (number.kind == Number::Kind::integer)
-      bits = std::bit_cast<uint32_t>(static_cast<float>(static_cast<int64_t>(bits)));
   } else if (t == Type::f64) {
     if (number.kind == Number::Kind::f32)
       bits = std::bit_cast<uint64_t>(
           static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(bits))));
-    else if (number.kind == Number::Kind::integer)
-      bits = std::bit_cast<uint64_t>(static_cast<double>(static_cast<int64_t>(bits)));
   } else if (number.kind != Number::Kind::integer) {
     // As ptxas does: a double literal becomes a float in .b32; other literals keep their bits.
     if (kind_of(t) != TypeKind::bits || (size != 4 && size != 8))
@@ -202,7 +217,7 @@ bool Reader::write_number(Init& init, uint64_t offset, const Number& number) {
   return true;
 }
 
-bool Reader::write_symbol(Init& init, uint64_t offset, uint8_t shift) {
+bool Reader::write_symbol(Init& init, uint64_t offset, bool masked, uint8_t shift) {
   Reloc reloc;
   reloc.offset = offset;
   reloc.bytes = static_cast<uint8_t>(size_of(init.d.type));
@@ -218,13 +233,12 @@ bool Reader::write_symbol(Init& init, uint64_t offset, uint8_t shift) {
     if (!expect(')')) return false;
   }
   if (symbol.empty()) return unexpected("a symbol");
-  const TypeKind kind = kind_of(init.d.type);
-  if (kind == TypeKind::float_ || kind == TypeKind::packed || reloc.bytes > 8)
+  // Whole addresses go into .u32 and .u64; a mask takes one byte, the rest of the element is zero.
+  if (kind_of(init.d.type) != TypeKind::unsigned_ || (reloc.bytes < 4 && !masked))
     return fail(fmt::format("address of '{}' cannot initialise type .{}", symbol,
                             name(init.d.type)));
-  const char next = cur_.peek();
-  if (next == '+' || next == '-') {
-    if (next == '+') cur_.advance();
+  if (cur_.peek() == '+') {
+    cur_.advance();
     Number n;
     std::string why;
     if (!cur_.constant(n, why)) return fail(why);
@@ -232,6 +246,7 @@ bool Reader::write_symbol(Init& init, uint64_t offset, uint8_t shift) {
     reloc.addend = static_cast<int64_t>(n.bits);
   }
   if (!reserve(init, offset + reloc.bytes)) return false;
+  if (masked) reloc.bytes = 1;
   init.v.relocs.push_back(reloc);
   init.pending.push_back({init.variable, init.v.relocs.size() - 1, symbol, line, column});
   return true;
@@ -243,16 +258,8 @@ bool Reader::scalar(Init& init, uint64_t offset) {
     const char* start = cur_.at();
     const uint32_t line = cur_.line();
     const std::string_view word = cur_.name();
-    // mask(0xff00, symbol) and 0xff00(symbol) are two spellings of one thing.
-    if (word == "mask" && cur_.eat('(')) {
-      uint64_t mask;
-      if (!integer(mask, UINT64_MAX) || !expect(',')) return false;
-      const int shift = mask ? std::countr_zero(mask) : 0;
-      if (!mask || mask >> shift != 0xff) return fail("mask must select one byte");
-      return write_symbol(init, offset, static_cast<uint8_t>(shift)) && expect(')');
-    }
     cur_.move_to(start, line);
-    if (word != "WARP_SZ") return write_symbol(init, offset, 0);
+    if (word != "WARP_SZ") return write_symbol(init, offset, false, 0);
   }
   Number number;
   std::string why;
@@ -260,11 +267,10 @@ bool Reader::scalar(Init& init, uint64_t offset) {
     return fail(fmt::format("{}, found '{}'", why, cur_.token_here()));
   if (cur_.peek() == '(') {
     const int shift = number.bits ? std::countr_zero(number.bits) : 0;
-    if (number.kind != Number::Kind::integer || number.bits >> shift != 0xff || shift % 8 ||
-        size_of(init.d.type) != 1)
-      return fail("mask must select one byte of an 8-bit element");
+    if (number.kind != Number::Kind::integer || number.bits >> shift != 0xff || shift % 8)
+      return fail("a mask must select one byte");
     cur_.advance();
-    return write_symbol(init, offset, static_cast<uint8_t>(shift)) && expect(')');
+    return write_symbol(init, offset, true, static_cast<uint8_t>(shift)) && expect(')');
   }
   return write_number(init, offset, number);
 }
@@ -280,10 +286,13 @@ bool Reader::aggregate(Init& init, size_t level, uint64_t base, uint64_t limit, 
   }
   const uint64_t element = size_of(init.d.type);
   used = 0;
-  if (cur_.eat('}')) return true;
+  const bool is_vector = init.d.vector > 1 && level + 1 == levels;
+  if (!is_vector && cur_.eat('}')) return true;
   do {
     const bool nested = cur_.peek() == '{';
     if (nested && level + 1 >= levels) return fail("initialiser has too many nested braces");
+    if (!nested && level + 1 < levels)
+      return fail(fmt::format("the initialiser of '{}' lacks inner braces", init.d.name));
     if (nested) used = (used + stride - 1) / std::max<uint64_t>(stride, 1) * stride;
     if (limit && used + (nested ? stride : element) > limit)
       return fail(fmt::format("too many initialisers for '{}'", init.d.name));
@@ -296,19 +305,20 @@ bool Reader::aggregate(Init& init, size_t level, uint64_t base, uint64_t limit, 
       used += element;
     }
   } while (cur_.eat(','));
+  if (is_vector && used != element * init.d.vector)
+    return fail(fmt::format("a vector of '{}' must have {} initialisers", init.d.name,
+                            init.d.vector));
   return expect('}');
 }
 
 bool Reader::initialiser(Variable& v, Declaration& d, Index variable,
                          std::vector<PendingSymbol>& pending) {
   if (kind_of(d.type) == TypeKind::opaque) return sampler_initialiser();
+  if (d.type == Type::f16 || d.type == Type::f16x2)
+    return fail(fmt::format("variables of type .{} cannot be initialised", name(d.type)));
   Init init{v, d, variable, pending};
   const bool scalar_type = d.dims.empty() && d.vector == 1;
-  if (scalar_type) {
-    const bool braces = cur_.eat('{');
-    if (!scalar(init, 0)) return false;
-    return !braces || expect('}');
-  }
+  if (scalar_type) return scalar(init, 0);
   uint64_t used = 0;
   if (!d.unsized && !d.bytes) return fail(fmt::format("'{}' has no bytes to initialise", d.name));
   if (!aggregate(init, 0, 0, d.bytes, used)) return false;

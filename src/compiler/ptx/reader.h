@@ -32,6 +32,9 @@ struct Declaration {
   uint32_t line = 0;
 };
 
+/// Whose parameters a list declares.
+enum class Owner : uint8_t { entry, function, prototype };
+
 /// A symbol named in an initialiser, bound when all declarations are known.
 struct PendingSymbol {
   Index variable;
@@ -59,12 +62,14 @@ class Reader {
   /// `.u32`; opaque types only when allowed.
   bool type(Type& out);
   bool alignment(uint32_t& out);
-  /// From the alignment or type up to the dimensions; `may_omit_name` for prototypes and `_`.
-  bool declaration(Declaration& out, bool may_omit_name);
+  /// From the alignment or type up to the dimensions. `may_omit_name`: for prototypes; `may_point`:
+  /// .ptr may follow the type.
+  bool declaration(Declaration& out, bool may_omit_name = false, bool may_point = false);
   bool dimensions(Declaration& d);
   bool total_bytes(Declaration& d);
-  bool params(std::vector<Param>& out, bool is_entry);
-  bool one_param(Param& out, bool is_entry);
+  bool params(std::vector<Param>& out, Owner owner);
+  bool one_param(Param& out, Owner owner);
+  bool attributes_of_pointer();
   /// `= ...`; sizes an unsized array.
   bool initialiser(Variable& v, Declaration& d, Index variable, std::vector<PendingSymbol>& pending);
   bool sampler_initialiser();
@@ -84,7 +89,7 @@ class Reader {
   bool scalar(Init& init, uint64_t offset);
   bool reserve(Init& init, uint64_t bytes);
   bool write_number(Init& init, uint64_t offset, const Number& number);
-  bool write_symbol(Init& init, uint64_t offset, uint8_t shift);
+  bool write_symbol(Init& init, uint64_t offset, bool masked, uint8_t shift);
 
   std::unique_ptr<Error> error_;
   uint64_t initialised_bytes_ = 0;

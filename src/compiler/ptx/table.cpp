@@ -101,6 +101,13 @@ std::span<const SlotRule> slots_of(const Form& f) { return {slot_rules + f.first
 bool slot_is_type(const SlotRule& slot) {
   return !slot.many && slot.count && slot_tokens[slot.first] & type_bit;
 }
+bool has_any(const TokSet& mods, const SlotRule& slot) {
+  for (uint16_t n = 0; n < slot.count; ++n)
+    if (const uint16_t t = slot_tokens[slot.first + n];
+        !(t & type_bit) && mods.has(static_cast<Tok>(t)))
+      return true;
+  return false;
+}
 std::vector<Tok> tokens_of(const SlotRule& slot) {
   std::vector<Tok> out;
   for (uint16_t n = 0; n < slot.count; ++n)

@@ -90,6 +90,8 @@ std::span<const Form> forms_of(Op op);
 std::span<const OperandRule> operands_of(const Form& form);
 std::span<const SlotRule> slots_of(const Form& form);
 bool slot_is_type(const SlotRule& slot);
+/// Is one of the slot's modifiers among `mods`?
+bool has_any(const TokSet& mods, const SlotRule& slot);
 /// The modifiers a slot lists; types of a mixed slot are left out.
 std::vector<Tok> tokens_of(const SlotRule& slot);
 

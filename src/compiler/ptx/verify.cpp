@@ -99,6 +99,10 @@ std::string Verifier::check_immediate(const Instruction& i, const OperandRule& r
                                       const Operand& o) const {
   if (rule.is(OperandRule::dest)) return fmt::format("destination '{}' is a constant", rule.name);
   const TypeKind kind = kind_of(type);
+  // Measured on ptxas 13.0: no instruction but mov takes constants of halves and packed types.
+  const bool small = type == Type::f16 || kind == TypeKind::packed;
+  if (small && i.op != Op::mov)
+    return fmt::format("operand '{}' of type .{} must be a register", rule.name, name(type));
   if (kind == TypeKind::bits) {
     // A float constant keeps its bits; a double one also fits 32 bits, as a float.
     const size_t size = size_of(type);
@@ -171,7 +175,9 @@ std::string Verifier::check_value(const Instruction& i, const OperandRule& rule,
       if (rule.is(OperandRule::sink)) return {};
       return fmt::format("operand '{}' cannot be discarded with '_'", rule.name);
     case Operand::Kind::sreg:
-      if (i.op == Op::cvt && size_of(sreg_type(o.sreg)) >= size_of(type)) return {};
+      if (i.op == Op::cvt && !rule.is(OperandRule::dest) && is_int(type) &&
+          size_of(sreg_type(o.sreg)) >= size_of(type))
+        return {};
       return fmt::format("special register '{}' is allowed in mov and cvt only", name(o.sreg));
     default: return fmt::format("operand '{}' must be a register or a constant", rule.name);
   }
@@ -215,8 +221,9 @@ std::string Verifier::check_move(const Instruction& i, const OperandRule& rule,
       return check_pack(i, with_type, o);
     case Operand::Kind::sreg: {
       const Type have = sreg_type(o.sreg);
-      // %tid and others were 16 bits wide in PTX 1.x; mov.u16 still takes them.
-      const bool short_of_word = size_of(type) == 2 && size_of(have) == 4;
+      // %tid and others were 16 bits wide in PTX 1.x, %gridid 32; such moves are still taken.
+      const bool short_of_word = (size_of(type) == 2 && size_of(have) == 4) ||
+                                 (size_of(type) == 4 && o.sreg == SReg::gridid);
       if (type == Type::pred ? have == Type::pred
                              : (is_int(type) || kind_of(type) == TypeKind::bits) &&
                                    (size_of(have) == size_of(type) || short_of_word))
@@ -242,6 +249,7 @@ Space Verifier::space_of_symbol(const Operand& o) const {
 
 std::string Verifier::check_address(const Instruction& i, const Operand& o) const {
   if (o.kind != Operand::Kind::address) return "operand must be an address in brackets";
+  if (!o.elems.empty()) return "an address here is a base and an offset";
   if (o.symbol_kind == Operand::SymbolKind::none) {
     if (o.index == no_index) return {};
     const Type t = reg_type(o);
@@ -380,6 +388,16 @@ std::string Verifier::check(const Instruction& i) const {
 std::string Verifier::check_constraints(const Instruction& i) const {
   if (std::string why = check_video(i); !why.empty())
     return fmt::format("'{}': {}", name(i.op), why);
+  if ((i.op == Op::bar || i.op == Op::barrier) && !i.has(Tok::warp) && !i.has(Tok::cluster)) {
+    const size_t at = i.has(Tok::red) ? 1 : 0, last = i.ops.size() - (i.has(Tok::red) ? 1 : 0);
+    if (i.ops[at].kind == Operand::Kind::imm && static_cast<uint64_t>(i.ops[at].bits) > 15)
+      return fmt::format("there are barriers 0 to 15, found {}", i.ops[at].bits);
+    if (at + 1 < last && i.ops[at + 1].kind == Operand::Kind::imm) {
+      const int64_t threads = i.ops[at + 1].bits;
+      if (threads % 32 != 0 || (threads == 0 && i.has(Tok::arrive)))
+        return fmt::format("the threads of a barrier are counted in warps of 32, found {}", threads);
+    }
+  }
   if (i.op == Op::st && i.has(Tok::bulk) && i.ops[2].bits != 0) return "'st.bulk' stores zeros only";
   if (i.op == Op::mbarrier && i.has(Tok::shared__cluster) &&
       (i.has(Tok::arrive) || i.has(Tok::arrive_drop)) && i.ops[0].kind != Operand::Kind::sink)
@@ -395,9 +413,7 @@ std::string Verifier::check_constraints(const Instruction& i) const {
 bool Verifier::is_required(const Instruction& i, const OperandRule& rule) const {
   if (rule.kind == Kind::targets) return false;
   if (rule.present_slot < 0) return !rule.is(OperandRule::optional);
-  for (Tok t : tokens_of(slots_of(form(i))[static_cast<size_t>(rule.present_slot)]))
-    if (i.has(t)) return true;
-  return false;
+  return has_any(i.mods, slots_of(form(i))[static_cast<size_t>(rule.present_slot)]);
 }
 
 /// Counts and sizes of arguments against the callee's parameters.

@@ -81,6 +81,10 @@ bool writes_first(const Instruction& inst) {
       return false;
     case Op::wmma:
       return !inst.has(Tok::store);
+    case Op::multimem:
+      return inst.has(Tok::ld_reduce);
+    case Op::clusterlaunchcontrol:
+      return inst.has(Tok::query_cancel);
     case Op::bar:
     case Op::barrier:
       return inst.has(Tok::red);
@@ -236,6 +240,18 @@ void uses_and_defs(const Graph& graph, const Instruction& inst, std::vector<Inde
       break;
   }
   if (inst.has(Tok::cc)) defs.push_back(graph.carry());
+}
+
+bool is_too_large(const ptx::Function& function, std::string& why) {
+  constexpr uint64_t most_bits = uint64_t{1} << 31;  // of one table: 256 MiB
+  uint64_t nodes = function.blocks.size();
+  for (const ptx::Block& block : function.blocks)
+    for (const Instruction& inst : block.body) nodes += is_block_barrier(inst);
+  const uint64_t registers = function.registers.size() + 1;
+  if (nodes * (nodes + registers) <= most_bits) return false;
+  why = "function '" + function.name + "' is too large to compile: " + std::to_string(nodes) +
+        " basic blocks, " + std::to_string(registers) + " registers";
+  return true;
 }
 
 Graph build_graph(const ptx::Function& function, bool cut_barriers) {
@@ -439,9 +455,13 @@ struct Builder {
     NodeId main_ret = no_node;
     for (NodeId u : rpo)
       if (region.succ[u].empty() && graph.nodes[u].leave == Leave::ret) main_ret = u;
+    // A persistent kernel's loop may end by returns inside it only; a trap is no way out then either.
+    auto leads_out = [&](NodeId u) {
+      if (barrier) return graph.nodes[u].leave == Leave::barrier;
+      return main_ret == no_node ? graph.nodes[u].leave == Leave::cond_ret : u == main_ret;
+    };
     for (NodeId u : rpo)
-      if (barrier ? graph.nodes[u].leave == Leave::barrier : u == main_ret)
-        main.add(u), work.push_back(u);
+      if (leads_out(u)) main.add(u), work.push_back(u);
     if (work.empty()) return;
     while (!work.empty()) {
       NodeId u = work.back();
@@ -486,14 +506,16 @@ struct Builder {
       for (NodeId s : region.flow[u]) reversed[s].push_back(u), forward[u].push_back(s);
       if (region.flow[u].empty()) reversed[exit].push_back(u), forward[u].push_back(exit);
     }
-    // Endless loops never reach the exit: tie each such node's loop header to it.
+    // Endless loops never reach the exit: tie a node of each to it, one that returns if there is any.
     for (;;) {
       std::vector<NodeId> order = reverse_postorder(reversed, exit);
       Bits reached(n + 1);
       for (NodeId u : order) reached.add(u);
       NodeId stuck = no_node;
       for (NodeId u : rpo)
-        if (!reached.has(u)) stuck = u;
+        if (!reached.has(u) && (stuck == no_node || graph.nodes[u].leave == Leave::cond_ret ||
+                                graph.nodes[stuck].leave != Leave::cond_ret))
+          stuck = u;
       if (stuck == no_node) {
         auto ip = immediate_dominators(forward, order, n + 1);
         region.ipdom.assign(n, no_node);

@@ -3,6 +3,7 @@
 // Invariant: node 0 is the entry; a node's barrier, if any, is its last instruction.
 #pragma once
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "compiler/ptx/ir.h"
@@ -77,6 +78,10 @@ bool is_block_barrier(const ptx::Instruction& inst);
 /// Registers an instruction reads and writes (carry flag included).
 void uses_and_defs(const Graph& graph, const ptx::Instruction& inst, std::vector<Index>& uses,
                    std::vector<Index>& defs);
+
+/// Analyses keep tables of nodes x registers and nodes x nodes. Functions for which those would take
+/// gigabytes (no compiler writes such) are not analysed; `why` has the numbers.
+bool is_too_large(const ptx::Function& function, std::string& why);
 
 /// Builds nodes and liveness. `cut_barriers`: end nodes at block barriers.
 Graph build_graph(const ptx::Function& function, bool cut_barriers);

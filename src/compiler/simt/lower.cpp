@@ -769,7 +769,10 @@ bool Lowering::has_side_effects(const Inst& inst) const {
     case Op::movmatrix:
     case Op::alloca:
     case Op::stackrestore:
+    case Op::multimem:
       return true;
+    case Op::clusterlaunchcontrol:
+      return inst.has(Tok::try_cancel);
     default:
       return false;
   }
@@ -777,10 +780,6 @@ bool Lowering::has_side_effects(const Inst& inst) const {
 
 void Lowering::emit_inst(const Inst& inst) {
   nan_bits_ = reads_nan_bits(plan_.nans, inst);
-  if (inst.op == Op::multimem)
-    return fail(inst, "'" + ptx::to_text(unit_.ptx, fn_, inst) +
-                          "' needs a multicast object (cuMulticastCreate), which this device does "
-                          "not have");
   if (ptx::form(inst).state == ptx::State::later)
     return fail(inst,
                 "instruction '" + ptx::to_text(unit_.ptx, fn_, inst) + "' is not supported yet");

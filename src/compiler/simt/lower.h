@@ -271,6 +271,7 @@ class Lowering {
   Value* atomic_one(const Inst& inst, Value* p, Value* b, Value* c, bool shared);
   Value* combine(const Inst& inst, Value* old, Value* b, Value* c);
   Value* own_shared(uint64_t offset);
+  void lower_multimem(const Inst& inst);
 
   // -- asynchronous copies, mbarriers, clusters, stack (lower_async.cpp)
   bool lower_async(const Inst& inst);
@@ -294,6 +295,11 @@ class Lowering {
   // -- tensor copies (lower_tensor.cpp)
   void lower_tensor(const Inst& inst);
   void lower_tensormap(const Inst& inst);
+
+  // -- taking blocks that have not begun (lower_cancel.cpp)
+  void lower_clusterlaunchcontrol(const Inst& inst);
+  void lower_try_cancel(const Inst& inst);
+  void lower_query_cancel(const Inst& inst);
 
   // -- warp (lower_warp.cpp)
   bool lower_warp(const Inst& inst);

@@ -763,6 +763,20 @@ void Lowering::memory_fence(const Inst& inst) {
   b_.CreateFence(AtomicOrdering::SequentiallyConsistent);
 }
 
+/// No address of this device belongs to a multicast object (cuMulticastCreate makes none), so every
+/// access by multimem is a fault.
+void Lowering::lower_multimem(const Inst& inst) {
+  Val at = address(inst, inst.ops[inst.has(Tok::ld_reduce) ? 1 : 0]).at;
+  Value* lanes = active();
+  Value* first = at.uniform() || scalar_mode() ? at.base : nullptr;
+  if (!first) {
+    Value* lane =
+        b_.CreateIntrinsic(Intrinsic::cttz, {b_.getInt32Ty()}, {bits(lanes), b_.getFalse()});
+    first = b_.CreateExtractElement(vec(at), lane);
+  }
+  then(b_.getTrue(), [&] { fault(kernel::Fault::no_multicast, inst.line, lanes, first); });
+}
+
 bool Lowering::lower_memory(const Inst& inst) {
   switch (inst.op) {
     case Op::ld:
@@ -801,6 +815,12 @@ bool Lowering::lower_memory(const Inst& inst) {
       return lower_async(inst);
     case Op::tensormap:
       lower_tensormap(inst);
+      return true;
+    case Op::multimem:
+      lower_multimem(inst);
+      return true;
+    case Op::clusterlaunchcontrol:
+      lower_clusterlaunchcontrol(inst);
       return true;
     case Op::prefetch:
     case Op::prefetchu:

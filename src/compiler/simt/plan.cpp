@@ -27,6 +27,7 @@ class Planner {
       bool changed = false;
       for (RegionPlan& r : plan_.regions) {
         plan_masks(r);
+        if (too_much_work()) return false;
         changed |= force_kept(r);
       }
       if (!changed) break;
@@ -38,12 +39,28 @@ class Planner {
   }
 
  private:
+  /// What waits for what grows with the cube of nested divergence. Code that no compiler writes falls
+  /// back to lanes, which need none of this, instead of keeping the compiler busy for hours.
+  bool too_much_work() {
+    constexpr uint64_t most_work = uint64_t{1} << 32;  // words merged and nodes visited
+    if (work_ <= most_work) return false;
+    why_ = "divergent control flow is too complex to analyse";
+    return true;
+  }
+
   bool find_regions() {
     plan_.region_after.assign(graph_.nodes.size(), no_node);
     std::vector<NodeId> entries{0};
     std::vector<uint32_t> of_entry(graph_.nodes.size(), no_node);
     of_entry[0] = 0;
     for (size_t i = 0; i < entries.size(); ++i) {
+      // Every region has tables of its own.
+      constexpr uint64_t most_bits = uint64_t{1} << 33;
+      if ((i + 1) * uint64_t{graph_.nodes.size()} * (graph_.nodes.size() + graph_.registers) >
+          most_bits) {
+        why_ = "too many barriers for the size of the function";
+        return false;
+      }
       RegionPlan r;
       r.region = build_region(graph_, entries[i]);
       if (!r.region.reducible && !plan_.launch.scalar) {
@@ -148,9 +165,11 @@ class Planner {
     while (!work.empty()) {
       NodeId u = work.back();
       work.pop_back();
+      ++work_;
       for (NodeId s : r.succ[u])
         if (s != stop && !seen.has(s)) seen.add(s), work.push_back(s);
     }
+    work_ += seen.words();
     return seen;
   }
 
@@ -190,6 +209,7 @@ class Planner {
       for (size_t i = 0; i < arms.size(); ++i)
         for (size_t j = 0; j < arms.size(); ++j)
           if (i != j) keep_for_waiting(rp, arms[i], arms[j], meet);
+      if (too_much_work()) return;
     }
   }
 
@@ -212,14 +232,18 @@ class Planner {
   /// While a node of `running` executes, lanes may wait at nodes of `waiting` and at `meet`.
   void keep_for_waiting(RegionPlan& rp, const Bits& running, const Bits& waiting, NodeId meet) {
     const Region& r = rp.region;
+    const uint64_t words = graph_.live_in.empty() ? 0 : graph_.live_in[0].words();
     running.each([&](size_t b) {
+      if (too_much_work()) return;
       const auto node = static_cast<NodeId>(b);
       if (meet != no_node) rp.keep[b].merge(graph_.live_in[meet]);
       waiting.each([&](size_t c) {
         if (c == b) return;
         const auto w = static_cast<NodeId>(c);
-        if (r.position[w] > r.position[node] || in_loop_of_header(r, w, node))
-          rp.keep[b].merge(graph_.live_in[w]);
+        work_ += 1 + r.loops.size();
+        if (r.position[w] <= r.position[node] && !in_loop_of_header(r, w, node)) return;
+        rp.keep[b].merge(graph_.live_in[w]);
+        work_ += words;
       });
     });
   }
@@ -309,6 +333,7 @@ class Planner {
       for (NodeId n : rp.region.order) {
         if (!has_barrier(n)) continue;
         if (rp.masked.has(n) && others_have_barriers(rp, n)) rp.apart_at_barrier.add(n);
+        if (too_much_work()) return false;
         const Node& node = graph_.nodes[n];
         for (uint32_t i = node.begin; i < node.end; ++i) {
           const Instruction& inst = graph_.inst(node, i);
@@ -357,6 +382,7 @@ class Planner {
   std::string& why_;
   Graph& graph_;
   Bits forced_;
+  mutable uint64_t work_ = 0;  ///< see too_much_work
   std::vector<NodeId> groups_, ends_;
   std::vector<std::pair<NodeId, NodeId>> meets_, meets_last_;
 };

@@ -76,15 +76,19 @@ class SpinFinder {
   /// address does not decide.
   void close_backwards(const Loop& loop, Bits& want) const {
     std::vector<Index> uses, defs;
+    std::vector<const Instruction*> body;
+    each(loop, [&](const Instruction& inst) {
+      if (inst.op != Op::ld && inst.op != Op::atom) body.push_back(&inst);
+    });
+    // From the last to the first: values come from above, so few rounds are needed.
     for (bool grew = true; grew;) {
       grew = false;
-      each(loop, [&](const Instruction& inst) {
-        if (inst.op == Op::ld || inst.op == Op::atom) return;
-        uses_and_defs(graph_, inst, uses, defs);
-        if (std::none_of(defs.begin(), defs.end(), [&](Index d) { return want.has(d); })) return;
+      for (size_t i = body.size(); i-- > 0;) {
+        uses_and_defs(graph_, *body[i], uses, defs);
+        if (std::none_of(defs.begin(), defs.end(), [&](Index d) { return want.has(d); })) continue;
         for (Index u : uses)
           if (!want.has(u)) want.add(u), grew = true;
-      });
+      }
     }
   }
 

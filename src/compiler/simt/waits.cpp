@@ -30,6 +30,7 @@ bool is_visible(const Instruction& inst) {
     case Op::barrier:
     case Op::trap:
     case Op::multimem:
+    case Op::clusterlaunchcontrol:
       return true;
     default:
       return false;

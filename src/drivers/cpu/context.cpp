@@ -110,6 +110,9 @@ CUresult result_of(kernel::Fault fault) {
       return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
     case kernel::Fault::invalid_address_space:
       return CUDA_ERROR_INVALID_ADDRESS_SPACE;
+    // Assumed; no multicast object can exist here, so a program that comes to it has a bug.
+    case kernel::Fault::no_multicast:
+      return CUDA_ERROR_ILLEGAL_INSTRUCTION;
   }
   return CUDA_ERROR_LAUNCH_FAILED;
 }

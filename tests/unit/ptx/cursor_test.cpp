@@ -51,7 +51,7 @@ TEST(Cursor, FloatLiterals) {
     return v.number.bits;
   };
   EXPECT_EQ(bits("0f3F800000", Number::Kind::f32), 0x3f800000u);
-  EXPECT_EQ(bits("-0f3F800000", Number::Kind::f32), 0xbf800000u);
+  EXPECT_FALSE(evaluate("-0f3F800000").ok);  // as ptxas says; -1.0 is good
   EXPECT_EQ(bits("0F00000000", Number::Kind::f32), 0u);
   EXPECT_EQ(bits("0d3FF0000000000000", Number::Kind::f64), 0x3ff0000000000000u);
   EXPECT_EQ(bits("1.5", Number::Kind::f64), std::bit_cast<uint64_t>(1.5));

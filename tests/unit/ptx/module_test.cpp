@@ -73,7 +73,7 @@ TEST(Module, Initialisers) {
       ".global .u32 a = 7;\n.global .f32 f[3] = {1.5, 0f40000000, -2.0};\n"
       ".global .f64 d = 0d3FF0000000000000;\n.global .s16 s[2][3] = {{1, -2}, {3}};\n"
       ".global .b8 text[] = {104, 105, 0};\n.global .v2 .u32 v[2] = {{1, 2}, {3, 4}};\n"
-      ".global .u32 flat[2][2] = {1, 2, 3, 4};\n.global .u32 e[2] = {1 + 2 * 3, WARP_SZ};\n");
+      ".global .u32 full[2][2] = {{1, 2}, {3, 4}};\n.global .u32 e[2] = {1 + 2 * 3, WARP_SZ};\n");
   const auto v = m->variables;
   EXPECT_EQ(at<uint32_t>(v[0], 0), 7u);
   EXPECT_EQ(at<float>(v[1], 0), 1.5f);
@@ -123,6 +123,11 @@ TEST(Module, InitialiserErrors) {
   EXPECT_TRUE(contains(module_error(".global .u32 a[2] = {{{1}}};"), "nested braces"));
   EXPECT_TRUE(contains(module_error(".shared .u32 a = 1;"), "initialiser"));
   EXPECT_TRUE(contains(module_error(".global .u32 a = 1.5;"), "floating-point initialiser"));
+  EXPECT_TRUE(contains(module_error(".global .f32 a = 1;"), "integer initialiser"));
+  EXPECT_TRUE(contains(module_error(".global .u32 a[2][2] = {1, 2, 3, 4};"), "inner braces"));
+  EXPECT_TRUE(contains(module_error(".global .v2 .u32 a = {1};"), "must have 2 initialisers"));
+  EXPECT_TRUE(contains(module_error(".shared .u32 s;\n.global .u64 a = s;"), "neither in .global"));
+  EXPECT_TRUE(contains(module_error(".global .u32 g;\n.global .s64 a = g;"), "cannot initialise"));
   EXPECT_TRUE(contains(module_error(".extern .global .u32 a = 1;"), "initialiser"));
 }
 
@@ -142,7 +147,7 @@ TEST(Module, AbsurdSizesAreErrors) {
 TEST(Module, ParameterOffsets) {
   auto m = module_of(
       ".entry k(.param .u8 a, .param .u64 .ptr .global .align 4 b, .param .align 16 .b8 c[20],"
-      " .param .u16 d, .param .v2 .f32 e) { }");
+      " .param .u16 d, .param .u64 e) { }");
   const Function& f = m->functions[0];
   ASSERT_EQ(f.params.size(), 5u);
   EXPECT_EQ(f.params[0].offset, 0u);
@@ -156,10 +161,10 @@ TEST(Module, ParameterOffsets) {
 TEST(Module, FunctionDirectives) {
   auto m = module_of(
       ".visible .entry k() .maxntid 256, 2 .minnctapersm 2 .maxnreg 64 .reqnctapercluster 2, 1, 1\n"
-      ".explicitcluster .maxclusterrank 8 .pragma \"nounroll\"; { ret; }\n"
-      ".entry r .reqntid 32, 4, 2 { }\n.func .noreturn stop(.param .b32 _) ;\n"
+      ".explicitcluster .pragma \"nounroll\"; { ret; }\n"
+      ".entry r .reqntid 32, 4, 2 { }\n.extern .func stop(.param .b32 a) .noreturn;\n"
       ".extern .func (.param .b32 r) vprintf (.param .b64 a, .param .b64 b);\n"
-      ".func (.reg .f32 out) old(.reg .f32 in, .reg .pred p) .noreturn .abi_preserve 5 { }\n");
+      ".func (.reg .f32 out) old(.reg .f32 in, .reg .b32 p) .noreturn .abi_preserve 5 { }\n");
   const Function& k = m->functions[0];
   EXPECT_EQ(k.max_ntid, (std::array<uint32_t, 3>{256, 2, 1}));
   EXPECT_EQ(k.req_cluster[0], 2u);
@@ -171,6 +176,19 @@ TEST(Module, FunctionDirectives) {
   EXPECT_FALSE(m->functions[2].has_body);
   EXPECT_EQ(m->functions[3].linkage, Linkage::external);
   EXPECT_EQ(m->functions[4].params[1].space, Space::reg);
+}
+
+// Measured on ptxas 13.0.
+TEST(Module, DirectivesThatExcludeEachOtherOrTheFunction) {
+  for (const char* bad :
+       {".entry k() .maxntid 32 .reqntid 32 { }", ".entry k() .maxclusterrank 2 .reqnctapercluster 2 { }",
+        ".entry k() .blocksareclusters { }", ".entry k() .maxntid 0 { }", ".entry k() .noreturn { }",
+        ".func f() .maxnreg 32 { }", ".func .noreturn f() { }", ".common .func f() { }", ".func f();",
+        ".func (.param .b32 a, .param .b32 b) f() { }", ".func f(.param .u8 a) { }",
+        ".entry k(.param .v2 .u32 a) { }", ".entry k(.param .b8 a[0]) { }", ".entry k(.param .u32) { }",
+        ".local .u32 a;", ".const .attribute(.managed) .u32 a;", ".common .const .u32 a;",
+        ".global .bf16 a;", ".global .v8 .u32 a;", ".global .v4 .b64 a;", ".global .u32 a[2+2];"})
+    EXPECT_FALSE(module_error(bad).empty()) << bad;
 }
 
 TEST(Module, DeclarationsBecomeDefinitions) {

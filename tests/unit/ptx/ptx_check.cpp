@@ -1,9 +1,11 @@
 // Prints, for each file, every function that does not parse or verify: "file: line N, ...".
-// Options: -d print the instructions read, -t print the speed of each pass.
+// Options: -d print the instructions read, -t print the speed of each pass, in megabytes of text a second
+// of processor time; bodies are given back after they were checked, as the driver does.
 // Exit code 1 when anything was wrong.
 #include <fmt/format.h>
 
-#include <chrono>
+#include <time.h>
+
 #include <cstdio>
 #include <fstream>
 #include <sstream>
@@ -11,13 +13,16 @@
 #include "compiler/ptx/parser.h"
 
 using namespace limen;
-using Clock = std::chrono::steady_clock;
 
 namespace {
 
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
+double processor_seconds() {
+  timespec t;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
 }
+
+double seconds_since(double start) { return processor_seconds() - start; }
 
 void print_body(const ptx::Module& m, const ptx::Function& f) {
   fmt::print("{}:\n", f.name);
@@ -40,7 +45,7 @@ bool check(const std::string& path, bool dump, bool times) {
   content << file.rdbuf();
   std::string text = content.str();
   const double megabytes = static_cast<double>(text.size()) / 1e6;
-  auto start = Clock::now();
+  double start = processor_seconds();
   auto parsed = ptx::parse_module(std::move(text));
   const double directory = seconds_since(start);
   if (!parsed) {
@@ -51,10 +56,10 @@ bool check(const std::string& path, bool dump, bool times) {
   bool good = true;
   double bodies = 0, verify = 0;
   for (ptx::Index i = 0; i < m.functions.size(); ++i) {
-    start = Clock::now();
+    start = processor_seconds();
     auto result = ptx::parse_body(m, i);
     bodies += seconds_since(start);
-    start = Clock::now();
+    start = processor_seconds();
     if (result) result = ptx::verify_body(m, i);
     verify += seconds_since(start);
     if (!result) {
@@ -63,10 +68,12 @@ bool check(const std::string& path, bool dump, bool times) {
     } else if (dump) {
       print_body(m, m.functions[i]);
     }
+    if (times) ptx::forget_body(m, i);
   }
   if (times)
-    fmt::print("{}: {:.1f} MB, MB/s: directory {:.0f}, bodies {:.0f}, verify {:.0f}\n", path,
-               megabytes, megabytes / directory, megabytes / bodies, megabytes / verify);
+    fmt::print("{}: {:.1f} MB, MB/s: directory {:.0f}, bodies {:.0f}, verify {:.0f}, all {:.0f}\n",
+               path, megabytes, megabytes / directory, megabytes / bodies, megabytes / verify,
+               megabytes / (directory + bodies + verify));
   return good;
 }
 

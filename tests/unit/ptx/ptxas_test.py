@@ -1,13 +1,20 @@
-"""Compares what we accept with what ptxas 13 accepts, over instructions generated from spec/ptx.
+"""Compares what we accept with what ptxas 13 accepts, over PTX generated from spec/ptx.
 
-For each form: texts of the form (each word of each set at least once), and texts with one word
-dropped, added or exchanged and registers of another type. ptxas is asked in batches: lines that it
-names are taken out until the rest assembles. Two lists come out: what we accept and ptxas refuses,
-and, worse, what ptxas accepts and we refuse. Known differences are in ptxas_known.toml with reasons;
-any other difference fails.
+Instructions: for each form, texts of the form (each word of each set at least once), and its
+neighbours: words dropped, added, exchanged and reordered, registers of other types, operands of other
+kinds, too few and too many, wrong state spaces, guards and literals. Declarations: variables of every
+space, type, size and initialiser, registers and local variables, function directives (ptxas_texts.py).
+ptxas is asked in batches, for two targets: lines that it names are taken out until the rest
+assembles. Two lists come out: what we accept and ptxas refuses, and, worse, what ptxas accepts and we
+refuse. Known differences are in ptxas_known.toml with reasons; any other difference fails.
 
-Usage: ptxas_test.py <ptx_check> [op ...]. Exit code 77 where ptxas is absent.
+Usage: ptxas_test.py [--cache FILE] <ptx_check> [op ...]. FILE keeps ptxas' answers from run to run.
+Exit code 77 where ptxas is absent.
 """
+import argparse
+import hashlib
+import json
+import os
 import random
 import re
 import shutil
@@ -15,24 +22,36 @@ import subprocess
 import sys
 import tempfile
 import tomllib
+import zlib
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 sys.path.insert(0, str(ROOT / "gen"))
+sys.path.insert(0, str(HERE))
 import ptx_model  # noqa: E402
+import ptxas_texts  # noqa: E402
 
-TARGET = "sm_120"
+TARGETS = {"sm_120": 1, "sm_90": 4}  # of so many texts one is asked
 REGISTERS = {"pred": "%p", "b8": "%c", "b16": "%h", "b32": "%b", "b64": "%bd", "b128": "%q",
              "u8": "%uc", "u16": "%us", "u32": "%u", "u64": "%ud", "s8": "%sc", "s16": "%ss",
              "s32": "%s", "s64": "%sd", "f16": "%x", "f32": "%f", "f64": "%d"}
 BITS = {1: "%c", 2: "%h", 4: "%b", 8: "%bd", 16: "%q"}
-HEADER = f""".version 9.0
-.target {TARGET}
-.address_size 64
-.global .align 16 .b8 g[64];
-.visible .entry k(.param .u64 p)
-{{
+VARIABLES = """.global .align 16 .b8 g[64];
+"""
+DECLARED = """.shared .align 16 .b8 s0[8];
+.entry k0() { ret; }
+.func f0() { ret; }
+.shared .align 16 .b8 sh[64];
+"""
+
+
+def head(target, declarations=""):
+    return f".version 9.0\n.target {target}\n.address_size 64\n{VARIABLES}{declarations}"
+
+
+BODY = """.visible .entry k(.param .u64 p)
+{
 """ + "".join(f".reg .{t} {r}<9>;\n" for t, r in REGISTERS.items()) + """\
 .shared .align 16 .b8 sh[64];
 .local .align 16 .b8 lo[64];
@@ -150,61 +169,116 @@ class Generator:
         return out
 
 
-def ask_ptxas(lines, folder):
-    """The set of indices ptxas refuses."""
-    refused = set()
-    source, target = Path(folder) / "a.ptx", Path(folder) / "a.cubin"
-    first = HEADER.count("\n") + 1
-    while True:
-        body = "\n".join("" if i in refused else line for i, line in enumerate(lines))
-        source.write_text(HEADER + body + "\nret;\n}\n")
-        done = subprocess.run(["ptxas", "-arch=" + TARGET, "-O0", str(source), "-o", str(target)],
-                              capture_output=True, text=True)
-        # Lines of ptxas' own text (what it makes of mma m8n8k4, say) are not ours.
-        named = {int(n) - first for n in re.findall(r"(?<!<builtin>), line (\d+); (?:error|fatal)",
-                                                    done.stdout + done.stderr)}
-        named = {n for n in named if 0 <= n < len(lines)} - refused
-        if done.returncode == 0:
-            return refused
-        if not named:
-            if len(lines) - len(refused) <= 1:
-                return set(range(len(lines)))
-            # ptxas stopped without a line (or crashed): halve until the culprit is alone.
+class Ptxas:
+    """ptxas' answers, remembered in a file if one is given."""
+
+    def __init__(self, folder, cache):
+        self.source, self.target = Path(folder) / "a.ptx", Path(folder) / "a.cubin"
+        self.cache = Path(cache) if cache else None
+        self.known = {}
+        if self.cache and self.cache.exists():
+            self.known = json.loads(self.cache.read_text())
+        self.runs = 0
+
+    def save(self):
+        if self.cache:
+            self.cache.write_text(json.dumps(self.known))
+
+    @staticmethod
+    def key(frame, line):
+        return hashlib.sha1(f"{frame}|{line}".encode()).hexdigest()[:20]
+
+    def refuses(self, frame, lines, alone=False):
+        """Which of the lines, numbered for `#`, are refused in `frame` (text before, text after)."""
+        mark = "alone" if alone else ""
+        keys = [self.key((mark, *frame), line) for line in lines]
+        asked = [i for i, key in enumerate(keys) if key not in self.known]
+        size = 1 if alone else 400
+        for at in range(0, len(asked), size):
+            batch = asked[at:at + size]
+            refused = self.ask(frame, [lines[i].replace("#", str(i)) for i in batch])
+            for n, i in enumerate(batch):
+                self.known[keys[i]] = n in refused
+            if at % 4000 == 0:
+                self.save()
+        return {i for i, key in enumerate(keys) if self.known[key]}
+
+    def ask(self, frame, lines):
+        refused = set()
+        before, after = frame
+        first = before.count("\n") + 1
+        while True:
+            body = "\n".join("" if i in refused else line for i, line in enumerate(lines))
+            self.source.write_text(before + body + after)
+            done = subprocess.run(["ptxas", "-arch=" + re.search(r"\.target (\w+)", before)[1], "-O0",
+                                   str(self.source), "-o", str(self.target)],
+                                  capture_output=True, text=True, errors="replace",
+                                  preexec_fn=lambda: os.nice(10))
+            self.runs += 1
+            said = done.stdout + done.stderr
+            if done.returncode == 0:
+                return refused
+            # Lines of ptxas' own text (what it makes of mma m8n8k4, say) are not ours.
+            named = [int(n) - first for n in re.findall(r"(?<!<builtin>), line (\d+); (?:error|fatal)",
+                                                        said)]
+            named = [n for n in named if 0 <= n < len(lines) and n not in refused]
+            # Behind a syntax error nothing it says can be relied on.
+            syntax = [int(n) - first for n in re.findall(r", line (\d+);.*Parsing error", said)]
+            if syntax:
+                named = [n for n in named if n <= min(syntax)]
+            if named:
+                refused |= set(named)
+                continue
             left = [i for i in range(len(lines)) if i not in refused]
+            if len(left) <= 1:
+                return refused | set(left)
+            # ptxas stopped without a line (or crashed): halve until the culprit is alone.
             half = len(left) // 2
             for part in (left[:half], left[half:]):
-                refused |= {part[i] for i in ask_ptxas([lines[i] for i in part], folder)}
+                refused |= {part[i] for i in self.ask(frame, [lines[i] for i in part])}
             return refused
-        refused |= named
 
 
-def ask_us(tool, lines, folder):
+def ask_us(tool, files, folder):
+    """What ptx_check says of each text: its index to the message."""
+    paths = []
+    for i, text in enumerate(files):
+        paths.append(str(Path(folder) / f"{i}.ptx"))
+        Path(paths[-1]).write_text(text)
+    said = {}
+    for at in range(0, len(paths), 500):
+        out = subprocess.run([tool, *paths[at:at + 500]], capture_output=True, text=True).stdout
+        for line in out.splitlines():
+            path, _, what = line.partition(": ")
+            said.setdefault(int(Path(path).stem), what)
+    return said
+
+
+def ask_us_bodies(tool, target, lines, folder):
     """Each instruction in a kernel of its own, so that one error hides no other."""
-    head, body = HEADER.split(".visible .entry k", 1)
+    body = BODY.partition(".entry k")[2]
     source = Path(folder) / "b.ptx"
-    text = head
-    first = {}
+    text = head(target)
     for i, line in enumerate(lines):
-        text += ".visible .entry k" + str(i) + body
-        first[text.count("\n") + 1] = i
-        text += line + "\nret;\n}\n"
+        text += f".visible .entry k{i}{body}{line}\nret;\n}}\n"
     source.write_text(text)
     out = subprocess.run([tool, str(source)], capture_output=True, text=True).stdout
     refused = {}
     for match in re.finditer(r"^.*?: (line \d+.*) \(in k(\d+)\)$", out, re.M):
         refused[int(match[2])] = match[1]
     if out and not refused:
-        raise SystemExit(f"ptx_check says {out}")
+        raise SystemExit(f"ptx_check says {out[:2000]}")
     return refused
 
 
-def main(tool, ops):
-    if not shutil.which("ptxas"):
-        print("skipped: ptxas is not on the PATH")
-        return 77
-    model = ptx_model.load(ROOT / "spec" / "ptx")
+def instructions(model, ops):
     generator = Generator(model)
-    lines = []
+    words = {}
+    for form in model.forms:
+        words.setdefault(form.row.name, set()).update(
+            name for slot in form.slots for _, name in slot.tokens)
+    neighbours = ptxas_texts.Neighbours({op: sorted(names) for op, names in words.items()})
+    lines = set()
     for form in model.forms:
         if form.rest or form.state == "later" or form.row.cls in ("branch",) or form.suffix:
             continue
@@ -212,34 +286,99 @@ def main(tool, ops):
             continue
         generator.begin(form)
         legal = generator.texts(form)
-        lines += legal
+        lines.update(legal)
         for text in legal[:12]:
-            lines += generator.mutants(text)
-    lines = sorted(set(lines))
-    with open(HERE / "ptxas_known.toml", "rb") as file:
-        known = tomllib.load(file)
-    we_accept, we_refuse = [], []
-    with tempfile.TemporaryDirectory() as folder:
-        ours = ask_us(tool, lines, folder)
-        for at in range(0, len(lines), 400):
-            batch = lines[at:at + 400]
-            theirs = ask_ptxas(batch, folder)
-            for i, line in enumerate(batch):
-                if i in theirs and at + i not in ours:
-                    we_accept.append(line)
-                elif i not in theirs and at + i in ours:
-                    we_refuse.append(f"{line}   # {ours[at + i]}")
+            lines.update(generator.mutants(text))
+        for text in legal[:8]:
+            lines.update(neighbours._of(text, 4))
+    return sorted(lines)
+
+
+def words_of(line):
+    """The opcode's words without their order, and the operands."""
+    head, _, tail = line.partition(" ")
+    root, *words = head.split(".")
+    return root, tuple(sorted(words)), tail
+
+
+class Comparison:
+    """Differences, and those that are explained without a pattern: words in another order (we take
+    any; ptxas asks for that of the manual in some instructions), words twice (which ptxas ignores)."""
+
+    def __init__(self):
+        self.we_accept, self.we_refuse, self.texts = [], [], 0
+        self.order = self.twice = 0
+
+    def add(self, ptxas, frame, lines, ours):
+        theirs = ptxas.refuses(frame, lines)
+        # What ptxas says of a line among others may come from another: asked again alone.
+        doubtful = [i for i in theirs if i not in ours]
+        confirmed = ptxas.refuses(frame, [lines[i] for i in doubtful], alone=True)
+        they_take = {words_of(line) for i, line in enumerate(lines) if i not in theirs}
+        we_take = {words_of(line) for i, line in enumerate(lines) if i not in ours}
+        for line in (lines[i] for n, i in enumerate(doubtful) if n in confirmed):
+            if words_of(line) in they_take:
+                self.order += 1
+            else:
+                self.we_accept.append(line)
+        for i in sorted(i for i in ours if i not in theirs):
+            root, words, tail = words_of(lines[i])
+            once = (root, tuple(sorted(set(words))), tail)
+            if len(once[1]) < len(words) and once in we_take:
+                self.twice += 1
+            else:
+                self.we_refuse.append(f"{lines[i]}   # {ours[i]}")
+        self.texts += len(lines)
+
+
+def report(comparison, known):
     bad = 0
-    for title, found, patterns in (("accepted, ptxas refuses", we_accept, known["accepted"]),
-                                   ("REFUSED, ptxas accepts", we_refuse, known["refused"])):
-        rest = [f for f in found if not any(re.search(p["pattern"], f) for p in patterns)]
+    for title, found, patterns in (("accepted, ptxas refuses", comparison.we_accept, known["accepted"]),
+                                   ("REFUSED, ptxas accepts", comparison.we_refuse, known["refused"])):
+        bare = [re.sub(r"^@ ?! ?%\w+ |^@ ?%\w+ ", "", f) for f in found]
+        rest = [f for f, text in zip(found, bare)
+                if not any(re.search(p["pattern"], text) for p in patterns)]
         print(f"{title}: {len(found)}, of them not known: {len(rest)}")
-        for line in rest[:200]:
+        for line in rest[:400]:
             print("  " + line)
         bad += len(rest)
-    print(f"{len(lines)} instructions compared")
-    return 1 if bad else 0
+    print(f"{comparison.texts} texts compared; {comparison.order} differ in the order of words only, "
+          f"{comparison.twice} by words that stand twice")
+    return bad
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--cache")
+    parser.add_argument("tool")
+    parser.add_argument("ops", nargs="*")
+    arguments = parser.parse_args()
+    if not shutil.which("ptxas"):
+        print("skipped: ptxas is not on the PATH")
+        return 77
+    model = ptx_model.load(ROOT / "spec" / "ptx")
+    bodies = instructions(model, arguments.ops)
+    modules = []
+    if not arguments.ops:
+        modules = ptxas_texts.declarations(2000)
+        bodies += ptxas_texts.body_declarations(700)
+    with open(HERE / "ptxas_known.toml", "rb") as file:
+        known = tomllib.load(file)
+    comparison = Comparison()
+    with tempfile.TemporaryDirectory() as folder:
+        ptxas = Ptxas(folder, arguments.cache)
+        for target, share in TARGETS.items():
+            chosen = [t for t in bodies if zlib.crc32(t.encode()) % share == 0]
+            comparison.add(ptxas, (head(target) + BODY, "\nret;\n}\n"), chosen,
+                           ask_us_bodies(arguments.tool, target, chosen, folder))
+            chosen = [t for t in modules if zlib.crc32(t.encode()) % share == 0]
+            text = head(target, DECLARED)
+            comparison.add(ptxas, (text, "\n"), chosen,
+                           ask_us(arguments.tool, [text + t.replace("#", "1") + "\n" for t in chosen],
+                                  folder))
+        ptxas.save()
+    return 1 if report(comparison, known) else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], sys.argv[2:]))
+    sys.exit(main())

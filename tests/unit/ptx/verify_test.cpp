@@ -115,6 +115,29 @@ TEST(Verify, Moves) {
   reject("mov.u16 %h1, g;", "an address cannot move");
 }
 
+// Measured on ptxas 13.0.
+TEST(Verify, ConstantsOfHalvesBarriersAndSpecialRegisters) {
+  reject("add.f16 %h1, %h2, 1.0;", "must be a register");
+  reject("fma.rn.f16x2 %r1, %r2, %r3, 1;", "must be a register");
+  reject("bar.sync 16;", "barriers 0 to 15, found 16");
+  accept("bar.sync 15, 64;");
+  reject("bar.sync 0, 33;", "warps of 32, found 33");
+  reject("bar.arrive 1, 0;", "found 0");
+  reject("bar.red.popc.u32 %r1, 20, %p1;", "found 20");
+  reject("cvt.rn.f32.u32 %tid.x, %r1;", "special register");
+  reject("cvt.rni.u8.f32 %r1, %clock;", "special register");
+  accept("cvt.u64.u32 %rd1, %tid.x;");
+  reject("ld.global.u32 %r1, [%rd1, 4];", "a base and an offset");
+}
+
+TEST(Verify, MultimemAndClusterLaunchControl) {
+  accept("multimem.ld_reduce.relaxed.gpu.global.add.v2.f32 {%f1, %f2}, [%rd1];");
+  accept("multimem.red.release.sys.and.b32 [%rd1], %r1;");
+  reject("multimem.st.v2.u32 [%rd1], {%r1, %r2};", "no form");
+  reject("multimem.ld_reduce.relaxed.global.add.u32 %r1, [%rd1];", "no form");
+  reject("multimem.red.global.min.f16x2 [%rd1], %r1;", "no form");
+}
+
 TEST(Verify, VersionAndTarget) {
   auto check = [](const char* header_text, const char* body) {
     auto m = parse_module(std::string(header_text) + kernel(body));

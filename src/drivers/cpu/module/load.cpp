@@ -51,19 +51,18 @@ bool is_provided(const std::string& name) {
 }
 
 /// Every function that is called must have a body or be the device's own.
-Result<void> check_calls(const ptx::Module& module) {
-  for (const ptx::Function& function : module.functions)
-    for (const ptx::Block& block : function.blocks)
-      for (const ptx::Instruction& instruction : block.body)
-        for (const ptx::Operand& operand : instruction.ops) {
-          if (operand.symbol_kind != ptx::Operand::SymbolKind::function) continue;
-          const ptx::Function& callee = module.functions[operand.index];
-          if (callee.has_body || is_provided(callee.name)) continue;
-          return Error{Code::invalid_ptx,
-                       fmt::format("line {}: unresolved extern function '{}'", instruction.line,
-                                   callee.name),
-                       "link the PTX that defines it"};
-        }
+Result<void> check_calls(const ptx::Module& module, const ptx::Function& function) {
+  for (const ptx::Block& block : function.blocks)
+    for (const ptx::Instruction& instruction : block.body)
+      for (const ptx::Operand& operand : instruction.ops) {
+        if (operand.symbol_kind != ptx::Operand::SymbolKind::function) continue;
+        const ptx::Function& callee = module.functions[operand.index];
+        if (callee.has_body || is_provided(callee.name)) continue;
+        return Error{Code::invalid_ptx,
+                     fmt::format("line {}: unresolved extern function '{}'", instruction.line,
+                                 callee.name),
+                     "link the PTX that defines it"};
+      }
   return {};
 }
 
@@ -132,6 +131,7 @@ Result<ChosenPtx> choose_ptx(const void* code, const Device& device, bool wrappe
 
 Result<std::shared_ptr<Program>> make_program(ChosenPtx chosen, JitOptions& log) {
   std::string all;
+  const size_t texts = chosen.texts.size();
   std::vector<std::unique_ptr<ptx::Module>> modules;
   for (std::string& text : chosen.texts) {
     all += image::content_hash(text.data(), text.size());
@@ -143,8 +143,12 @@ Result<std::shared_ptr<Program>> make_program(ChosenPtx chosen, JitOptions& log)
   auto program =
       std::make_shared<Program>(std::move(linked), image::content_hash(all.data(), all.size()));
   if (chosen.user_text) {
-    LIMEN_CHECK(program->verify_all());
-    LIMEN_CHECK(check_calls(program->module()));
+    const ptx::Module& module = program->module();
+    // Parsed bodies take some fifteen times the memory of their text.
+    constexpr size_t large_text_bytes = size_t{4} << 20;
+    const bool forget = texts == 1 && module.text.size() > large_text_bytes;
+    LIMEN_CHECK(program->verify_all(
+        forget, [&](const ptx::Function& function) { return check_calls(module, function); }));
   }
   return program;
 }

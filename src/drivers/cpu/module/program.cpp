@@ -229,18 +229,51 @@ Result<std::shared_ptr<const engine::KernelCode>> Program::build(ptx::Index kern
   return loaded;
 }
 
-Result<void> Program::verify_all() {
+Result<void> Program::verify_all(
+    bool forget, const std::function<Result<void>(const ptx::Function&)>& also) {
   {
     std::lock_guard lock(compile_mutex_);
     for (ptx::Index i = 0; i < module_->functions.size(); ++i) {
       if (!module_->functions[i].has_body) continue;
       LIMEN_CHECK(ptx::parse_body(*module_, i));
       LIMEN_CHECK(ptx::verify_body(*module_, i));
+      LIMEN_CHECK(also(module_->functions[i]));
+      LIMEN_CHECK(body_needs(i));
+      if (forget) ptx::forget_body(*module_, i);
     }
   }
   for (ptx::Index kernel : kernels_)
     if (module_->functions[kernel].is_entry) LIMEN_CHECK(needs(kernel));
   return {};
+}
+
+/// Under compile_mutex_.
+Result<const Program::BodyNeeds*> Program::body_needs(ptx::Index index) {
+  if (body_needs_.empty()) body_needs_.resize(module_->functions.size());
+  if (body_needs_[index]) return body_needs_[index].get();
+  LIMEN_CHECK(ptx::parse_body(*module_, index));
+  const ptx::Function& function = module_->functions[index];
+  auto needs = std::make_unique<BodyNeeds>();
+  for (const ptx::Variable& local : function.locals) {
+    const std::pair<uint32_t, uint64_t> size{std::max(local.align, 1u), local.bytes};
+    if (local.space == ptx::Space::shared) needs->shared.push_back(size);
+    if (local.space == ptx::Space::local) needs->local.push_back(size);
+  }
+  std::unordered_set<ptx::Index> variables, functions;
+  auto visit = [&](const ptx::Operand& operand) {
+    using Symbol = ptx::Operand::SymbolKind;
+    if (operand.symbol_kind == Symbol::variable && variables.insert(operand.index).second)
+      needs->variables.push_back(operand.index);
+    if (operand.symbol_kind == Symbol::function && functions.insert(operand.index).second)
+      needs->functions.push_back(operand.index);
+  };
+  for (const ptx::Block& block : function.blocks)
+    for (const ptx::Instruction& instruction : block.body) {
+      for (const ptx::Operand& operand : instruction.ops) each_operand(operand, visit);
+      for (const ptx::Operand& operand : instruction.call_args) each_operand(operand, visit);
+    }
+  body_needs_[index] = std::move(needs);
+  return body_needs_[index].get();
 }
 
 Result<KernelNeeds> Program::needs(ptx::Index kernel) {
@@ -253,34 +286,24 @@ Result<KernelNeeds> Program::needs(ptx::Index kernel) {
   KernelNeeds needs;
   std::unordered_set<ptx::Index> functions{kernel}, variables;
   std::vector<ptx::Index> todo{kernel};
-  auto place = [](uint32_t& bytes, const ptx::Variable& variable) {
-    uint32_t align = std::max(variable.align, 1u);
-    bytes = (bytes + align - 1) / align * align + static_cast<uint32_t>(variable.bytes);
+  // Sizes may be absurd: they stop at the largest number instead of beginning again at zero.
+  auto place = [](uint32_t& bytes, uint64_t align, uint64_t size) {
+    const uint64_t sum = (bytes + align - 1) / align * align + size;
+    bytes = static_cast<uint32_t>(std::min<uint64_t>(sum, UINT32_MAX));
   };
   while (!todo.empty()) {
     ptx::Index index = todo.back();
     todo.pop_back();
-    LIMEN_CHECK(ptx::parse_body(*module_, index));
-    const ptx::Function& function = module_->functions[index];
-    for (const ptx::Variable& local : function.locals) {
-      if (local.space == ptx::Space::shared) place(needs.static_shared_bytes, local);
-      if (local.space == ptx::Space::local) place(needs.local_bytes, local);
+    LIMEN_TRY(const BodyNeeds* body, body_needs(index));
+    for (const auto& [align, bytes] : body->shared) place(needs.static_shared_bytes, align, bytes);
+    for (const auto& [align, bytes] : body->local) place(needs.local_bytes, align, bytes);
+    for (ptx::Index v : body->variables) {
+      const ptx::Variable& variable = module_->variables[v];
+      if (variable.space == ptx::Space::shared && variables.insert(v).second)
+        place(needs.static_shared_bytes, std::max(variable.align, 1u), variable.bytes);
     }
-    auto visit = [&](const ptx::Operand& operand) {
-      using Symbol = ptx::Operand::SymbolKind;
-      if (operand.symbol_kind == Symbol::variable && variables.insert(operand.index).second) {
-        const ptx::Variable& variable = module_->variables[operand.index];
-        if (variable.space == ptx::Space::shared) place(needs.static_shared_bytes, variable);
-      }
-      if (operand.symbol_kind == Symbol::function && module_->functions[operand.index].has_body &&
-          functions.insert(operand.index).second)
-        todo.push_back(operand.index);
-    };
-    for (const ptx::Block& block : function.blocks)
-      for (const ptx::Instruction& instruction : block.body) {
-        for (const ptx::Operand& operand : instruction.ops) each_operand(operand, visit);
-        for (const ptx::Operand& operand : instruction.call_args) each_operand(operand, visit);
-      }
+    for (ptx::Index f : body->functions)
+      if (module_->functions[f].has_body && functions.insert(f).second) todo.push_back(f);
   }
   if (needs.static_shared_bytes > most_static_shared)
     return Error{Code::invalid_ptx,

@@ -5,9 +5,11 @@
 // Thread rule: any thread; versions are found under one short lock a kernel.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -43,8 +45,10 @@ class Program {
                                                             const uint32_t block[3],
                                                             bool small_grid,
                                                             jit::Residency residency);
-  /// Parses every body and checks it: what loading PTX text does.
-  Result<void> verify_all();
+  /// Parses every body and checks it, `also` by the caller: what loading PTX text does. With `forget`
+  /// bodies are not kept (those of linked modules cannot be read again).
+  Result<void> verify_all(bool forget,
+                          const std::function<Result<void>(const ptx::Function&)>& also);
   /// errors: invalid_ptx when the body cannot be parsed.
   Result<KernelNeeds> needs(ptx::Index kernel);
 
@@ -55,6 +59,11 @@ class Program {
     jit::Residency residency;
     std::shared_ptr<const engine::KernelCode> code;
   };
+  /// What one body names and declares, callees apart.
+  struct BodyNeeds {
+    std::vector<std::pair<uint32_t, uint64_t>> shared, local;  ///< alignment and bytes, in order
+    std::vector<ptx::Index> variables, functions;              ///< each once, as first named
+  };
   struct Versions {
     std::mutex mutex;
     std::vector<Version> list;
@@ -64,6 +73,7 @@ class Program {
   /// Beyond this many block shapes a kernel gets one version for all of them.
   static constexpr size_t most_shapes = 8;
 
+  Result<const BodyNeeds*> body_needs(ptx::Index function);
   std::shared_ptr<const engine::KernelCode> find(Versions& versions, const uint32_t block[3],
                                                  bool small_grid, jit::Residency residency);
   Result<std::shared_ptr<const engine::KernelCode>> build(ptx::Index kernel,
@@ -72,7 +82,8 @@ class Program {
   std::unique_ptr<ptx::Module> module_;
   std::string content_hash_;
   std::vector<ptx::Index> kernels_;
-  std::vector<std::unique_ptr<Versions>> versions_;  ///< by function index
+  std::vector<std::unique_ptr<Versions>> versions_;     ///< by function index
+  std::vector<std::unique_ptr<BodyNeeds>> body_needs_;  ///< by function index, made when asked for
   std::mutex compile_mutex_;
 };
 
