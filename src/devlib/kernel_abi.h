@@ -14,7 +14,7 @@
 
 namespace limen::kernel {
 
-inline constexpr uint32_t kernel_abi_version = 3;
+inline constexpr uint32_t kernel_abi_version = 4;
 
 /// Each block of a cluster has so much of the cluster's shared window.
 inline constexpr uint32_t cluster_window_shift = 24;
@@ -128,7 +128,11 @@ struct Runtime {
   /// the offsets, the values to store (64-bit ones: low words, then high words, by element).
   void (*texture)(BlockContext*, uint64_t op, uint32_t width, uint32_t lanes, uint32_t thread,
                   uint32_t line, const uint64_t* handles, const uint32_t* in, uint32_t* out);
-  void* reserved[13];
+  /// One lane's call of a function of device_runtime.h. `thread` is its linear thread index; args[i]
+  /// holds a scalar (zero-extended) or the address of a structure. Returns the function's value.
+  uint64_t (*device_call)(BlockContext*, WarpContext*, uint32_t call, uint32_t thread, uint32_t line,
+                          const uint64_t* args);
+  void* reserved[12];
   /// barrier.cluster of the warp's (or lane's) threads, all of them. mode: 0 arrive, 1 wait.
   void (*cluster_barrier)(BlockContext*, WarpContext*, uint32_t mode, uint32_t line);
 };

@@ -115,7 +115,7 @@ CUresult cuLinkComplete(CUlinkState state, void** cubinOut, size_t* sizeOut) {
   if (!cubinOut) return CUDA_ERROR_INVALID_VALUE;
   if (link->image.empty()) {
     // Linking here finds the errors now, in this log; loading links again.
-    auto program = make_program({link->texts, true}, link->log);
+    auto program = make_program({link->texts, {}, true}, link->log);
     if (!program.ok()) return report_to_log(program.error(), link->log);
     link->image = pack_linked(link->texts);
   }

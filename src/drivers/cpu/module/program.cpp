@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "compiler/image/image.h"
 #include "compiler/ptx/parser.h"
+#include "devlib/device_runtime.h"
 #include "drivers/cpu/driver.h"
 #include "drivers/cpu/module/host_key.h"
 
@@ -124,6 +125,7 @@ Program::Program(std::unique_ptr<ptx::Module> module, std::string content_hash)
   versions_.resize(module_->functions.size());
   for (ptx::Index i = 0; i < module_->functions.size(); ++i) {
     const ptx::Function& function = module_->functions[i];
+    launches_grids_ |= !function.has_body && kernel::find_device_function(function.name) != nullptr;
     if (!function.is_entry || !function.has_body) continue;
     kernels_.push_back(i);
     versions_[i] = std::make_unique<Versions>();
@@ -240,6 +242,23 @@ Result<void> Program::verify_all() {
   return {};
 }
 
+bool Program::known_needs(ptx::Index kernel, KernelNeeds* out) {
+  Versions& versions = *versions_[kernel];
+  std::lock_guard lock(versions.mutex);
+  *out = versions.needs;
+  return versions.needs_known;
+}
+
+std::shared_ptr<KernelState> Program::state_of(ptx::Index kernel) {
+  std::lock_guard lock(versions_[kernel]->mutex);
+  return versions_[kernel]->state.lock();
+}
+
+void Program::share_state(ptx::Index kernel, const std::shared_ptr<KernelState>& state) {
+  std::lock_guard lock(versions_[kernel]->mutex);
+  versions_[kernel]->state = state;
+}
+
 Result<KernelNeeds> Program::needs(ptx::Index kernel) {
   Versions& versions = *versions_[kernel];
   {
@@ -269,8 +288,9 @@ Result<KernelNeeds> Program::needs(ptx::Index kernel) {
         const ptx::Variable& variable = module_->variables[operand.index];
         if (variable.space == ptx::Space::shared) place(needs.static_shared_bytes, variable);
       }
+      // The address of a kernel is for a launch: its needs are its own.
       if (operand.symbol_kind == Symbol::function && module_->functions[operand.index].has_body &&
-          functions.insert(operand.index).second)
+          !module_->functions[operand.index].is_entry && functions.insert(operand.index).second)
         todo.push_back(operand.index);
     };
     for (const ptx::Block& block : function.blocks)
