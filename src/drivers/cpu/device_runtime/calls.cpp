@@ -1,7 +1,7 @@
-// The functions of the device runtime, one lane's call each: dispatch, errors, parameter buffers and
-// launches. Streams, events, copies and questions are in services.cpp.
-// Invariant: the kernel's memory is touched only outside of the HostSection in DeviceGrid::call.
-// Thread rule: as device_grid.h.
+// The functions of the device runtime, one lane's call each: dispatch, errors, parameter buffers
+// and launches. Streams, events, copies and questions are in services.cpp. Invariant: the kernel's
+// memory is touched only outside of the HostSection in DeviceGrid::call. Thread rule: as
+// device_grid.h.
 #include <semaphore>
 #include <utility>
 
@@ -209,8 +209,8 @@ int DeviceGrid::prepare(engine::DeviceCall& call, uint64_t function, const Launc
   }
   auto needs = needs_of(*state);
   if (!needs.ok()) return refuse(call, needs.error());
-  if (shape.shared_bytes > static_cast<uint32_t>(
-                               most_dynamic_shared(*state, needs->static_shared_bytes, device)))
+  if (shape.shared_bytes >
+      static_cast<uint32_t>(most_dynamic_shared(*state, needs->static_shared_bytes, device)))
     return invalid_configuration;
   bool is_explicit;
   if (CUresult result = find_cluster(shape, *state, nullptr, grid.cluster, &is_explicit))

@@ -53,8 +53,8 @@ struct LaunchTree {
   void fail();
 
   Context& context;
-  std::shared_ptr<Instance> instance;  ///< until the host's grid is over
-  const int priority;                  ///< of the host's grid
+  std::shared_ptr<Instance> instance;        ///< until the host's grid is over
+  const int priority;                        ///< of the host's grid
   std::atomic<uint64_t> next_handle{0x100};  ///< of streams and events; below are CUDA's own
   std::mutex mutex;                          ///< guards what follows
   bool failed = false;
@@ -120,8 +120,8 @@ class DeviceGrid final : public engine::ChildGrids,
   int launch_device(engine::DeviceCall& call);
   int launch_device_v2(engine::DeviceCall& call);
   Prepared take_prepared(uint64_t buffer);
-  int start(const engine::DeviceCall& call, std::unique_ptr<engine::GridSpec> grid,
-            uint64_t stream, bool nests);
+  int start(const engine::DeviceCall& call, std::unique_ptr<engine::GridSpec> grid, uint64_t stream,
+            bool nests);
   std::shared_ptr<Stream> find_stream(const engine::DeviceCall& call, uint64_t handle);
   std::shared_ptr<Stream> own_stream(uint64_t key);
   std::shared_ptr<EventState> find_event(uint64_t handle);
@@ -140,8 +140,8 @@ class DeviceGrid final : public engine::ChildGrids,
   const std::shared_ptr<LaunchTree> tree_;
   const std::shared_ptr<DeviceGrid> parent_;  ///< null: launched by the host
   const uint32_t depth_;
-  bool counted_ = false;    ///< in the parent's open_
-  bool pending_ = false;    ///< in Context::device_launches
+  bool counted_ = false;  ///< in the parent's open_
+  bool pending_ = false;  ///< in Context::device_launches
   bool completed_ = false;
   std::shared_ptr<DeviceGrid> self_;  ///< from the end of its blocks until it is over
   engine::FaultInfo info_;
@@ -154,7 +154,7 @@ class DeviceGrid final : public engine::ChildGrids,
   std::mutex mutex_;  ///< guards what follows
   uint64_t open_ = 1;
   std::deque<std::unique_ptr<engine::GridSpec>> tails_;
-  std::unordered_map<uint64_t, Prepared> prepared_;  ///< by parameter address
+  std::unordered_map<uint64_t, Prepared> prepared_;                    ///< by parameter address
   std::unordered_map<uint64_t, std::shared_ptr<Stream>> own_streams_;  ///< of blocks and threads
   size_t own_streams_swept_ = 64;
   std::unordered_map<uint64_t, std::shared_ptr<Stream>> streams_;

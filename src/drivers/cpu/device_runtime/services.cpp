@@ -233,8 +233,15 @@ int DeviceGrid::copy(const engine::DeviceCall& call, const CallMemory& memory) {
       const uint64_t* p = memory.copy_3d.data();
       if (p[0] || p[8]) return invalid_value;  // kernels do not copy arrays
       const PitchedPointer from{p[4], p[5], p[6], p[7]}, to{p[12], p[13], p[14], p[15]};
-      rows = {place_in(to, p + 9), place_in(from, p + 1), to.pitch, from.pitch,
-              to.pitch * to.ysize, from.pitch * from.ysize, p[16], p[17], p[18]};
+      rows = {place_in(to, p + 9),
+              place_in(from, p + 1),
+              to.pitch,
+              from.pitch,
+              to.pitch * to.ysize,
+              from.pitch * from.ysize,
+              p[16],
+              p[17],
+              p[18]};
       kind = static_cast<uint32_t>(p[19]), stream = args[1], pitched = true;
       break;
     }
