@@ -103,8 +103,8 @@ __device__ volatile int flag;
 __global__ void raise_flag() { flag = 1; }
 __global__ void wait_for_child(int* out) {
   raise_flag<<<1, 1, 0, cudaStreamFireAndForget>>>();
-  long long turns = 0;
-  while (!flag && turns < (1ll << 40)) ++turns;
+  while (!flag) {
+  }
   *out = flag;
 }
 
