@@ -24,14 +24,13 @@ __global__ void sort_rest(unsigned* data, int left, int right) {
 
 /// Three-way partition of data[left..right] through `scratch`: less, equal, greater.
 __global__ void quicksort(unsigned* data, unsigned* scratch, int left, int right, int depth) {
-  __shared__ int less, greater, equal_at;
+  __shared__ int less, greater;
   const int t = threadIdx.x;
   const unsigned a = data[left], b = data[(left + right) / 2], c = data[right];
   const unsigned pivot = max(min(a, b), min(max(a, b), c));
   if (t == 0) {
     less = left;
     greater = right;
-    equal_at = 0;
     atomicAdd(&launches, 1);
     atomicMax(&deepest, depth);
   }

@@ -3,10 +3,6 @@
 // grid, and work that outlives its stream. A parent that spins on memory sees its child run.
 #include "check.h"
 
-struct Step {
-  int at, factor, add;
-};
-
 // Not commutative: any other order gives another value.
 __global__ void apply(int* x, int factor, int add) { x[threadIdx.x] = x[threadIdx.x] * factor + add; }
 __global__ void apply_slowly(int* x, int factor, int add) {
@@ -85,15 +81,14 @@ __global__ void copies(const unsigned char* from, unsigned char* to, int* result
   bad |= cudaMemcpy2DAsync(to + 2000, 64, from + 7, 50, 33, 9, cudaMemcpyDeviceToDevice, s);
   bad |= cudaMemset2DAsync(to + 3000, 40, 0x77, 13, 5, s);
   cudaMemcpy3DParms p = {};
-  p.srcPtr = make_cudaPitchedPtr(const_cast<unsigned char*>(from), 30, 30, 8);
-  p.dstPtr = make_cudaPitchedPtr(to + 4096, 25, 25, 6);
-  p.srcPos = make_cudaPos(3, 1, 0);
-  p.dstPos = make_cudaPos(1, 2, 1);
-  p.extent = make_cudaExtent(20, 4, 3);
+  p.srcPtr = {const_cast<unsigned char*>(from), 30, 30, 8};
+  p.dstPtr = {to + 4096, 25, 25, 6};
+  p.srcPos = {3, 1, 0};
+  p.dstPos = {1, 2, 1};
+  p.extent = {20, 4, 3};
   p.kind = cudaMemcpyDeviceToDevice;
   bad |= cudaMemcpy3DAsync(&p, s);
-  bad |= cudaMemset3DAsync(make_cudaPitchedPtr(to + 6000, 20, 20, 4), 0x55,
-                           make_cudaExtent(10, 3, 2), s);
+  bad |= cudaMemset3DAsync({to + 6000, 20, 20, 4}, 0x55, {10, 3, 2}, s);
   apply<<<1, 1, 0, s>>>(reinterpret_cast<int*>(to), 0, 1234);
   bad |= cudaStreamDestroy(s);
   *results = bad ? bad : 1;
