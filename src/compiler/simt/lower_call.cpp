@@ -1,6 +1,7 @@
 // Calls: device functions (direct, indirect, recursive) and what a device provides: vprintf, malloc,
-// free, __assertfail and the device runtime (devlib/device_runtime.h). Arguments travel through memory a lane: one element a lane for
-// scalar parameters, lane-major bytes for arrays; inlining makes registers of them again.
+// free, __assertfail and the device runtime (devlib/device_runtime.h). Arguments travel through
+// memory a lane: one element a lane for scalar parameters, lane-major bytes for arrays; inlining
+// makes registers of them again.
 #include <llvm/IR/IntrinsicInst.h>
 
 #include "compiler/simt/lower.h"

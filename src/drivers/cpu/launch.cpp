@@ -112,7 +112,8 @@ namespace {
 /// All blocks of a cooperative grid are resident at once: no more than fit the multiprocessors.
 CUresult check_cooperative(const Shape& shape, Function& function, const Device& device) {
   int blocks = 0;
-  if (CUresult result = resident_blocks(*function.state, device, static_cast<int64_t>(count(shape.block)),
+  if (CUresult result = resident_blocks(*function.state, device,
+                                        static_cast<int64_t>(count(shape.block)),
                                         shape.shared_bytes, &blocks))
     return result;
   const uint64_t most = static_cast<uint64_t>(blocks) * device.multiprocessors();

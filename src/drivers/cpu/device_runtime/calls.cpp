@@ -342,11 +342,7 @@ int DeviceGrid::start(const engine::DeviceCall& call, std::unique_ptr<engine::Gr
   const uint32_t depth = tail ? depth_ : depth_ + 1;
   if (nests && depth > most_depth) return launch_max_depth_exceeded;
   Context& context = tree_->context;
-  if (context.device_launches.fetch_add(1, std::memory_order_relaxed) >=
-      context.pending_launches.load(std::memory_order_relaxed)) {
-    context.device_launches.fetch_sub(1, std::memory_order_relaxed);
-    return launch_out_of_resources;
-  }
+  if (!tree_->take_launch()) return launch_out_of_resources;
   auto child = std::make_shared<DeviceGrid>(tree_, shared_from_this(), depth);
   child->pending_ = true;
   attach_context(*grid, context);

@@ -3,6 +3,8 @@
 #include "drivers/cpu/device_runtime/device_grid.h"
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 #include <utility>
 
 namespace limen::cpu {
@@ -33,13 +35,34 @@ void LaunchTree::fail() {
     __atomic_store_n(grid->cancel_, 1u, __ATOMIC_RELEASE);
 }
 
+bool LaunchTree::take_launch() {
+  // A GPU starts its kernels' launches while it takes more, on far more multiprocessors than there
+  // are workers: what fits its limit shall fit ours. In vain once, only tried again after progress.
+  constexpr int most_turns = 200;
+  constexpr auto turn = std::chrono::microseconds(100);
+  for (int turns = 0;;) {
+    const size_t limit = context.pending_launches.load(std::memory_order_relaxed);
+    if (context.device_launches.fetch_add(1, std::memory_order_relaxed) < limit) return true;
+    context.device_launches.fetch_sub(1, std::memory_order_relaxed);
+    const uint64_t over = launches_over.load(std::memory_order_relaxed);
+    if (context.pool->threads() == 1 || refused_at.load(std::memory_order_relaxed) == over)
+      return false;
+    while (launches_over.load(std::memory_order_relaxed) == over && ++turns < most_turns)
+      std::this_thread::sleep_for(turn);
+    if (turns >= most_turns) {
+      refused_at.store(over, std::memory_order_relaxed);
+      return false;
+    }
+  }
+}
+
 DeviceGrid::DeviceGrid(std::shared_ptr<LaunchTree> tree, std::shared_ptr<DeviceGrid> parent,
                        uint32_t depth)
     : tree_(std::move(tree)), parent_(std::move(parent)), depth_(depth) {}
 
 DeviceGrid::~DeviceGrid() {
   // Skipped, not run: the context has failed.
-  if (pending_) tree_->context.device_launches.fetch_sub(1, std::memory_order_relaxed);
+  if (pending_) tree_->give_launch();
   if (counted_ && !completed_) parent_->release();
 }
 
@@ -64,8 +87,7 @@ void DeviceGrid::blocks_over(const engine::FaultInfo& info,
     if (next_running_) next_running_->previous_running_ = previous_running_;
     cancel_ = nullptr;
   }
-  if (std::exchange(pending_, false))
-    tree_->context.device_launches.fetch_sub(1, std::memory_order_relaxed);
+  if (std::exchange(pending_, false)) tree_->give_launch();
   if (info.kind != kernel::Fault::none) {
     // Told at once: what this grid has launched must not begin any more.
     tree_->context.kernel_failed(info);

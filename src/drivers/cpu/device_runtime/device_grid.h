@@ -51,12 +51,20 @@ struct LaunchTree {
   std::shared_ptr<KernelState> state_of(ptx::Index kernel);
   /// A grid failed: those that run are cancelled, those to come are skipped.
   void fail();
+  /// Room for one more launch in Context::device_launches. Waits while other launches end.
+  bool take_launch();
+  void give_launch() {
+    context.device_launches.fetch_sub(1, std::memory_order_relaxed);
+    launches_over.fetch_add(1, std::memory_order_relaxed);
+  }
 
   Context& context;
-  std::shared_ptr<Instance> instance;        ///< until the host's grid is over
-  const int priority;                        ///< of the host's grid
-  std::atomic<uint64_t> next_handle{0x100};  ///< of streams and events; below are CUDA's own
-  std::mutex mutex;                          ///< guards what follows
+  std::shared_ptr<Instance> instance;            ///< until the host's grid is over
+  const int priority;                            ///< of the host's grid
+  std::atomic<uint64_t> launches_over{0};        ///< blocks over, of grids launched by kernels
+  std::atomic<uint64_t> refused_at{UINT64_MAX};  ///< launches_over when waiting for room was vain
+  std::atomic<uint64_t> next_handle{0x100};      ///< of streams and events; below are CUDA's own
+  std::mutex mutex;                              ///< guards what follows
   bool failed = false;
   DeviceGrid* first_running = nullptr;
   std::unordered_map<ptx::Index, std::shared_ptr<KernelState>> states;

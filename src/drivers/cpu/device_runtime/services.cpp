@@ -32,6 +32,11 @@ uint64_t place_in(const PitchedPointer& pointer, const uint64_t at[3]) {
   return pointer.address + at[0] + pointer.pitch * (at[1] + pointer.ysize * at[2]);
 }
 
+bool is_shared(const kernel::BlockContext& block, uint64_t address) {
+  return address - reinterpret_cast<uint64_t>(block.shared) <
+         block.shared_offset + uint64_t{block.launch->shared_bytes};
+}
+
 }  // namespace
 
 // ---- Streams and events ------------------------------------------------------------------------
@@ -270,6 +275,10 @@ int DeviceGrid::copy(const engine::DeviceCall& call, const CallMemory& memory) {
   if (pitched && (rows.height > 1 || rows.depth > 1) &&
       (rows.to_pitch < rows.width || (!fill && rows.from_pitch < rows.width)))
     return invalid_pitch_value;
+  // The block may be over before the copy runs.
+  // source: CUDA C++ Programming Guide, dynamic parallelism: no shared or local memory is passed.
+  if (is_shared(*call.block, rows.to) || (!fill && is_shared(*call.block, rows.from)))
+    return invalid_value;
   if (rows.width == 0 || rows.height == 0 || rows.depth == 0) return success;
   if (rows.height > UINT32_MAX || rows.depth > UINT32_MAX) return invalid_value;
   return start(call, fill ? make_fill_grid(rows, value) : make_copy_grid(rows), stream, false);
