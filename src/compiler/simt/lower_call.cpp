@@ -1,7 +1,7 @@
-// Calls: device functions (direct, indirect, recursive) and what a device provides: vprintf, malloc,
-// free, __assertfail and the device runtime (devlib/device_runtime.h). Arguments travel through
-// memory a lane: one element a lane for scalar parameters, lane-major bytes for arrays; inlining
-// makes registers of them again.
+// Calls: device functions (direct, indirect, recursive) and what a device provides: vprintf,
+// malloc, free, __assertfail and the device runtime (devlib/device_runtime.h). Arguments travel
+// through memory a lane: one element a lane for scalar parameters, lane-major bytes for arrays;
+// inlining makes registers of them again.
 #include <llvm/IR/IntrinsicInst.h>
 
 #include "compiler/simt/lower.h"
@@ -226,7 +226,8 @@ void Lowering::call_device_runtime(const Inst& inst, const ptx::Function& callee
               inst.call_args.size() == callee.params.size() && inst.call_returns.size() <= 1;
   for (size_t i = 0; fits && i < callee.params.size(); ++i)
     fits = callee.params[i].bytes == function.param_bytes[i];
-  if (!fits) return fail(inst, "'" + callee.name + "' is not declared as the device runtime has it");
+  if (!fits)
+    return fail(inst, "'" + callee.name + "' is not declared as the device runtime has it");
   // By argument: an array of scalars a lane, or the storage of a structure.
   std::vector<Value*> arrays;
   for (size_t i = 0; i < inst.call_args.size(); ++i) {
@@ -385,9 +386,10 @@ void Lowering::lower_call(const Inst& inst) {
       return call_device_runtime(inst, f, *function);
     if (kernel::is_old_device_function(f.name)) {
       if (unit_.error.empty()) unit_.error_code = Code::unsupported_devside_sync;
-      return fail(inst, "'" + f.name + "' is of the first device runtime (CDP1), in which kernels wait for "
-                 "what they launch; compute capability 9.0 and later have none: build for the "
-                 "second, without CUDA_FORCE_CDP1_IF_SUPPORTED");
+      return fail(inst, "'" + f.name +
+                            "' is of the first device runtime (CDP1), in which kernels wait for what "
+                            "they launch; compute capability 9.0 and later have none: build for "
+                            "the second, without CUDA_FORCE_CDP1_IF_SUPPORTED");
     }
     if (call_service(inst, f)) return;
     return fail(inst, "call of '" + f.name + "', which has no body here, is not supported");

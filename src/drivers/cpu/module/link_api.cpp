@@ -39,8 +39,8 @@ const char* name_of(CUjitInputType type) {
   }
 }
 
-/// Is this libcudadevrt.a, an archive of one object? Limen has a device runtime of its own, so there
-/// is nothing to take from it.
+/// Is this libcudadevrt.a, an archive of one object? Limen has a device runtime of its own, so
+/// there is nothing to take from it.
 bool is_device_runtime(const void* data, size_t bytes) {
   constexpr std::string_view magic = "!<arch>\n";
   constexpr size_t head_bytes = 60, size_at = 48, size_digits = 10;
