@@ -16,6 +16,16 @@ __global__ void grow(int depth, int branches, unsigned id) {
   }
 }
 
+__global__ void grow_into(int* count, int depth, int branches) {
+  atomicAdd(count, 1);
+  for (int i = 0; depth > 0 && i < branches; ++i) {
+    if (i % 2 == 0)
+      grow_into<<<1, 1>>>(count, depth - 1, branches);
+    else
+      grow_into<<<1, 1, 0, cudaStreamFireAndForget>>>(count, depth - 1, branches);
+  }
+}
+
 __global__ void leaf(int* out, int value) { out[threadIdx.x] += value; }
 
 __global__ void from_all_threads(int* out) {
@@ -81,5 +91,26 @@ int main() {
     verdict.equal(host[4 * t + 1], t % 3 == 0 ? 1 : 0, "second", t);
     verdict.equal(host[4 * t + 3], t > 50 ? 0 : 7, "fourth", t);
   }
+  // Several of the host's streams at once; what each has queued behind sees its whole tree.
+  constexpr int streams = 4, rounds = 10;
+  cudaStream_t stream[streams];
+  int* results;
+  CHECK(cudaHostAlloc(&results, streams * rounds * sizeof(int), cudaHostAllocDefault));
+  CHECK(cudaMemset(out, 0, sizeof host));
+  for (auto& s : stream) CHECK(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
+  CHECK(cudaDeviceSynchronize());
+  for (int round = 0; round < rounds; ++round)
+    for (int s = 0; s < streams; ++s) {
+      grow_into<<<1, 1, 0, stream[s]>>>(out + s, 4, 3);  // 121 grids
+      CHECK(cudaMemcpyAsync(results + s * rounds + round, out + s, sizeof(int),
+                            cudaMemcpyDeviceToHost, stream[s]));
+    }
+  for (auto& s : stream) {
+    CHECK(cudaStreamSynchronize(s));
+    CHECK(cudaStreamDestroy(s));
+  }
+  for (int s = 0; s < streams; ++s)
+    for (int round = 0; round < rounds; ++round)
+      verdict.equal(results[s * rounds + round], 121 * (round + 1), "trees in host streams", s);
   return verdict.finish();
 }

@@ -119,6 +119,7 @@ void DeviceGrid::release() {
 bool DeviceGrid::start_tail() {
   std::unique_ptr<engine::GridSpec> tail;
   std::deque<std::unique_ptr<engine::GridSpec>> skipped;
+  bool last;
   const bool failed = tree_->context.error.load(std::memory_order_acquire) != 0;
   {
     std::lock_guard lock(mutex_);
@@ -126,20 +127,40 @@ bool DeviceGrid::start_tail() {
     if (failed || tails_.empty()) return false;
     tail = std::move(tails_.front());
     tails_.pop_front();
+    last = tails_.empty();
     open_ = 1;
   }
-  static_cast<DeviceGrid&>(*tail->children).counted_ = true;
+  if (last)
+    hand_over(*tail);
+  else
+    static_cast<DeviceGrid&>(*tail->children).counted_ = true;
   tree_->context.pool->submit(std::move(tail));
   return true;
+}
+
+/// The last tail launch takes this grid's place with the parent, so that a chain of them holds no
+/// more than its last link.
+void DeviceGrid::hand_over(engine::GridSpec& tail) {
+  auto& heir = static_cast<DeviceGrid&>(*tail.children);
+  std::shared_ptr<DeviceGrid> self = std::move(self_);
+  std::shared_ptr<DeviceGrid> parent = std::exchange(heir.parent_, std::move(parent_));
+  heir.counted_ = counted_;
+  tail.done = std::move(done_);
+  completed_ = true;
+  forget();
+}
+
+void DeviceGrid::forget() {
+  prepared_.clear();
+  own_streams_.clear();
+  streams_.clear();
+  events_.clear();
 }
 
 void DeviceGrid::complete() {
   completed_ = true;
   std::shared_ptr<DeviceGrid> self = std::move(self_);
-  prepared_.clear();
-  own_streams_.clear();
-  streams_.clear();
-  events_.clear();
+  forget();
   if (!parent_) {
     // Who unloads the module once the grid is seen to be over finds its memory free.
     tree_->states.clear();

@@ -1,7 +1,7 @@
 // DeviceGrid: one grid that may launch others: its open work, its streams and events, its threads'
 // last errors. LaunchTree: what the grids below one launch of the host share.
 // A grid is over when its blocks are, and everything they launched; then come its tail launches,
-// one after the other; then its parent is told.
+// one after the other, the last of them in its place; then its parent is told.
 // Invariant: open_ counts the grid's own blocks and every launched child that is not over; pending
 // tail launches are not counted before they start.
 // Thread rule: any thread; DeviceGrid::mutex_ and LaunchTree::mutex are never held while another
@@ -112,7 +112,9 @@ class DeviceGrid final : public engine::ChildGrids,
   int priority() const;
   void release();
   bool start_tail();
+  void hand_over(engine::GridSpec& tail);
   void complete();
+  void forget();
 
   // Calls (calls.cpp). All run inside a HostSection.
   uint64_t dispatch(engine::DeviceCall& call, CallMemory& memory);
@@ -146,7 +148,7 @@ class DeviceGrid final : public engine::ChildGrids,
   int copy(const engine::DeviceCall& call, const CallMemory& memory);
 
   const std::shared_ptr<LaunchTree> tree_;
-  const std::shared_ptr<DeviceGrid> parent_;  ///< null: launched by the host
+  std::shared_ptr<DeviceGrid> parent_;  ///< null: launched by the host
   const uint32_t depth_;
   bool counted_ = false;  ///< in the parent's open_
   bool pending_ = false;  ///< in Context::device_launches
