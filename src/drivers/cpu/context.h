@@ -66,7 +66,7 @@ struct Context final : StreamOwner {
   PrintBuffer print;
   DeviceHeap heap;
   std::atomic<uint64_t> next_grid_id{1};
-  std::atomic<size_t> device_launches{0};  ///< by kernels, not over; pending_launches at most
+  std::atomic<size_t> device_launches{0};  ///< by kernels, not over
 
   /// Makes a fresh state: streams, limits, no error.
   void activate();

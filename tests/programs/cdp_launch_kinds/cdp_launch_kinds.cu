@@ -105,6 +105,16 @@ __global__ void all_kinds(int* out, int* data, int n, float* f, int* answers) {
   answers[17] = memory != nullptr;
   static_cast<char*>(memory)[999] = 1;
   answers[18] = cudaFree(memory);
+  answers[19] = attributes.maxThreadsPerBlock;
+  answers[20] = attributes.binaryVersion;
+  limit = 5;
+  answers[21] = cudaDeviceGetLimit(&limit, cudaLimitDevRuntimeSyncDepth);
+  answers[22] = static_cast<int>(limit);  // all ones
+  limit = 5;
+  answers[23] = cudaDeviceGetLimit(&limit, static_cast<cudaLimit>(11));
+  answers[24] = static_cast<int>(limit);  // left alone
+  text = cudaGetErrorString(static_cast<cudaError_t>(12345));
+  answers[25] = text[0] == 'u' && text[7] == 'n';
 }
 
 int main() {
@@ -158,8 +168,11 @@ int main() {
   CHECK(cudaGetDeviceCount(&devices));
   CHECK(cudaDeviceGetLimit(&limit, cudaLimitDevRuntimePendingLaunchCount));
   const int want_told[] = {0, static_cast<int>(attributes.sharedSizeBytes), 0, blocks, 0, 32, 0,
-                           static_cast<int>(limit), 0, 0, 0, devices, 0, CUDART_VERSION, 1, 1, 0, 1,
-                           0};
-  for (int i = 0; i < 19; ++i) verdict.equal(told[i], want_told[i], "answer", i);
+                           static_cast<int>(limit), 0, 0, 0, devices, 0,
+                           6000,  // the version of the device runtime on an H200, CUDA 13.0
+                           1, 1, 0, 1, 0, 1024, attributes.binaryVersion,
+                           static_cast<int>(cudaErrorUnsupportedLimit), -1,
+                           static_cast<int>(cudaErrorInvalidValue), 5, 1};
+  for (int i = 0; i < 26; ++i) verdict.equal(told[i], want_told[i], "answer", i);
   return verdict.finish();
 }

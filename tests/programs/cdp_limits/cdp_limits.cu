@@ -1,6 +1,7 @@
 // Wrong launches and the limits: bad dimensions, too many threads, too much shared memory, unknown
-// streams and events, wrong flags and directions, launches nested too deep, more launches than the
+// streams and events, wrong flags and directions, launches nested deep, more launches than the
 // limit allows. A wrong call leaves its code as the thread's last error and launches nothing.
+// The expectations are an H200's answers (driver 580.159.04, CUDA 13.0).
 #include "check.h"
 
 __device__ int ran;
@@ -50,27 +51,55 @@ __global__ void own_errors(int* codes, int zero, int* count) {
   codes[threadIdx.x] = cudaGetLastError();
 }
 
+constexpr int levels = 100;
+template <int kind>
 __global__ void deeper(int depth, int* deepest, int* code) {
   atomicMax(deepest, depth);
-  if (depth == 40) return;
-  deeper<<<1, 1>>>(depth + 1, deepest, code);
+  if (depth == levels) return;
+  cudaStream_t stream = 0;
+  if (kind == 1) stream = cudaStreamFireAndForget;
+  if (kind == 2) cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+  if (kind == 3) stream = cudaStreamTailLaunch;
+  deeper<kind><<<1, 1, 0, stream>>>(depth + 1, deepest, code);
   const int failed = cudaGetLastError();
   if (failed) *code = failed;
 }
 
-__global__ void too_many(int n, int* count, int* refused, int* code) {
+// r: launches that ran, refused ones, the first of them, their code.
+__global__ void too_many(int n, cudaStream_t stream, int* r) {
+  r[2] = -1;
   for (int i = 0; i < n; ++i) {
-    child<<<1, 1>>>(count);
+    child<<<1, 1, 0, stream>>>(r);
     const int failed = cudaGetLastError();
-    if (failed) ++*refused, *code = failed;
+    if (!failed) continue;
+    if (++r[1] == 1) r[2] = i;
+    r[3] = failed;
   }
+}
+
+__global__ void use(cudaStream_t stream, int* count, int* code) {
+  child<<<1, 1, 0, stream>>>(count);
+  *code = cudaGetLastError();
+}
+__global__ void hand_down(int* count, int* code) {
+  cudaStream_t stream;
+  cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+  use<<<1, 1>>>(stream, count, code);
+}
+
+__device__ cudaEvent_t events[5000];
+__global__ void many_events(int* made, int* code) {
+  int n = 0;
+  while (n < 5000 && !(*code = cudaEventCreateWithFlags(&events[n], cudaEventDisableTiming))) ++n;
+  *made = n;
+  for (int i = 0; i < n; ++i) cudaEventDestroy(events[i]);
 }
 
 int main() {
   Verdict verdict;
   constexpr int cases = 15;
   Result *r, got[cases];
-  int *count, values[3];
+  int *count, values[4];
   CHECK(cudaMalloc(&r, sizeof got));
   CHECK(cudaMalloc(&count, 64 * sizeof(int)));
   CHECK(cudaMemset(r, 0xff, sizeof got));
@@ -78,7 +107,7 @@ int main() {
   wrong_launches<<<1, 1>>>(r, count, 0);
   CHECK(cudaDeviceSynchronize());
   CHECK(cudaMemcpy(got, r, sizeof got, cudaMemcpyDeviceToHost));
-  const int codes[cases] = {9, 9, 9, 9, 9, 9, 400, 1, 1, 1, 1, 1, 21, 1, 0};
+  const int codes[cases] = {9, 9, 9, 9, 9, 9, 1, 0, 1, 1, 1, 1, 21, 1, 0};
   for (int i = 0; i < cases; ++i) {
     if (i >= 7 && i < 14) verdict.equal(got[i].code, codes[i], "code", i);
     verdict.equal(got[i].peeked, codes[i], "last error", i);
@@ -92,20 +121,54 @@ int main() {
   CHECK(cudaMemcpy(own, count, sizeof own, cudaMemcpyDeviceToHost));
   for (int i = 0; i < 64; ++i) verdict.equal(own[i], i % 2 == 0 ? 9 : 0, "own error", i);
 
-  CHECK(cudaMemset(count, 0, 3 * sizeof(int)));
-  deeper<<<1, 1>>>(0, count, count + 1);
-  CHECK(cudaMemcpy(values, count, sizeof values, cudaMemcpyDeviceToHost));
-  verdict.equal(values[0], 24, "levels");
-  verdict.equal(values[1], static_cast<int>(cudaErrorLaunchMaxDepthExceeded), "too deep");
+  auto clear = [&] { CHECK(cudaMemset(count, 0, sizeof values)); };
+  auto fetch = [&] {
+    CHECK(cudaGetLastError());
+    CHECK(cudaMemcpy(values, count, sizeof values, cudaMemcpyDeviceToHost));
+  };
+  for (int kind = 0; kind < 4; ++kind) {
+    clear();
+    if (kind == 0) deeper<0><<<1, 1>>>(0, count, count + 1);
+    if (kind == 1) deeper<1><<<1, 1>>>(0, count, count + 1);
+    if (kind == 2) deeper<2><<<1, 1>>>(0, count, count + 1);
+    if (kind == 3) deeper<3><<<1, 1>>>(0, count, count + 1);
+    fetch();
+    verdict.equal(values[0], levels, "levels", kind);
+    verdict.equal(values[1], 0, "code of launches nested deep", kind);
+  }
 
-  // One block launches and does not end meanwhile: few of its children can be over, none need be.
-  CHECK(cudaDeviceSetLimit(cudaLimitDevRuntimePendingLaunchCount, 256));
-  CHECK(cudaMemset(count, 0, 3 * sizeof(int)));
-  too_many<<<1, 1>>>(50000, count, count + 1, count + 2);
-  CHECK(cudaMemcpy(values, count, sizeof values, cudaMemcpyDeviceToHost));
-  verdict.equal(values[0] + values[1], 50000, "launched or refused");
-  verdict.expect(values[0] >= 256, "as many as the limit", values[0]);
-  if (values[1]) verdict.equal(values[2], static_cast<int>(cudaErrorLaunchOutOfResources), "refusal");
-  std::printf("%d of 50000 launches refused\n", values[1]);
+  // A stream belongs to its grid.
+  clear();
+  hand_down<<<1, 1>>>(count, count + 1);
+  fetch();
+  verdict.equal(values[0], 0, "launches to another grid's stream");
+  verdict.equal(values[1], 1, "code of another grid's stream");
+
+  clear();
+  many_events<<<1, 1>>>(count, count + 1);
+  fetch();
+  verdict.equal(values[0], 4096, "events");
+  verdict.equal(values[1], static_cast<int>(cudaErrorMemoryAllocation), "code of too many events");
+
+  // Launches that begin while more are made are none too many; of tail launches none can begin.
+  constexpr int launches = 20000;
+  for (int limit : {2048, 256}) {
+    CHECK(cudaDeviceSetLimit(cudaLimitDevRuntimePendingLaunchCount, limit));
+    for (int kind = 0; kind < 3; ++kind) {
+      clear();
+      too_many<<<1, 1>>>(launches,
+                         kind == 0   ? cudaStream_t(0)
+                         : kind == 1 ? cudaStreamFireAndForget
+                                     : cudaStreamTailLaunch,
+                         count);
+      fetch();
+      const bool tail = kind == 2;
+      verdict.equal(values[0], tail ? limit : launches, "launches that ran", limit + kind);
+      verdict.equal(values[1], tail ? launches - limit : 0, "launches refused", limit + kind);
+      verdict.equal(values[2], tail ? limit : -1, "first one refused", limit + kind);
+      verdict.equal(values[3], tail ? static_cast<int>(cudaErrorLaunchPendingCountExceeded) : 0,
+                    "code of the refusal", limit + kind);
+    }
+  }
   return verdict.finish();
 }

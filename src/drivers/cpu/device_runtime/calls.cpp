@@ -294,14 +294,14 @@ int DeviceGrid::launch_device(engine::DeviceCall& call) {
   std::vector<uint8_t>& params = prepared.grid->params;
   params.erase(params.begin(), params.begin() + static_cast<ptrdiff_t>(prepared.offset));
   if (int code = prepare(call, call.args[0], shape, *prepared.grid)) return code;
-  return start(call, std::move(prepared.grid), call.args[5], true);
+  return start(call, std::move(prepared.grid), call.args[5]);
 }
 
 int DeviceGrid::launch_device_v2(engine::DeviceCall& call) {
   Prepared prepared = take_prepared(call.args[0]);
   // A buffer of the first kind does not say which kernel.
   if (!prepared.grid || !prepared.grid->code) return invalid_value;
-  return start(call, std::move(prepared.grid), call.args[1], true);
+  return start(call, std::move(prepared.grid), call.args[1]);
 }
 
 // ---- Launches ----------------------------------------------------------------------------------
@@ -333,18 +333,17 @@ std::shared_ptr<Stream> DeviceGrid::own_stream(uint64_t key) {
   return stream;
 }
 
-/// Hands a grid to its stream. `nests`: it counts for the depth of launches.
+/// Hands a grid to its stream.
 int DeviceGrid::start(const engine::DeviceCall& call, std::unique_ptr<engine::GridSpec> grid,
-                      uint64_t stream, bool nests) {
+                      uint64_t stream) {
   const bool tail = stream == tail_launch_stream, forget = stream == fire_and_forget_stream;
   std::shared_ptr<Stream> on;
-  if (!tail && !forget && !(on = find_stream(call, stream))) return invalid_resource_handle;
-  const uint32_t depth = tail ? depth_ : depth_ + 1;
-  if (nests && depth > most_depth) return launch_max_depth_exceeded;
+  // source: measured on an H200: any other handle, also that of another grid's stream, is code 1.
+  if (!tail && !forget && !(on = find_stream(call, stream))) return invalid_value;
   Context& context = tree_->context;
-  if (!tree_->take_launch()) return launch_out_of_resources;
-  auto child = std::make_shared<DeviceGrid>(tree_, shared_from_this(), depth);
-  child->pending_ = true;
+  if (!tail) tree_->take_launch();
+  auto child = std::make_shared<DeviceGrid>(tree_, shared_from_this(), tail ? depth_ : depth_ + 1);
+  child->pending_ = !tail;
   attach_context(*grid, context);
   grid->keep_alive = tree_->instance;
   grid->priority = child->priority();
@@ -356,6 +355,10 @@ int DeviceGrid::start(const engine::DeviceCall& call, std::unique_ptr<engine::Gr
   {
     std::lock_guard lock(mutex_);
     if (tail) {
+      // source: measured on an H200: none of these begins before the grid is over, and the limit
+      // is exact.
+      if (tails_.size() >= context.pending_launches.load(std::memory_order_relaxed))
+        return launch_pending_count_exceeded;
       tails_.push_back(std::move(grid));
       return success;
     }

@@ -35,25 +35,27 @@ void LaunchTree::fail() {
     __atomic_store_n(grid->cancel_, 1u, __ATOMIC_RELEASE);
 }
 
-bool LaunchTree::take_launch() {
-  // A GPU starts its kernels' launches while it takes more, on far more multiprocessors than there
-  // are workers: what fits its limit shall fit ours. In vain once, only tried again after progress.
+void LaunchTree::take_launch() {
+  // A GPU begins its kernels' launches while it takes more, so that few are ever pending. Here the
+  // launching thread waits for the workers, which bounds the memory that launches take. In vain
+  // once, only tried again after progress.
+  // source: measured on an H200: 20,000 launches to a block's stream, or to be forgotten, under a
+  // limit of 256: none refused.
   constexpr int most_turns = 200;
   constexpr auto turn = std::chrono::microseconds(100);
-  for (int turns = 0;;) {
-    const size_t limit = context.pending_launches.load(std::memory_order_relaxed);
-    if (context.device_launches.fetch_add(1, std::memory_order_relaxed) < limit) return true;
-    context.device_launches.fetch_sub(1, std::memory_order_relaxed);
+  const size_t limit = context.pending_launches.load(std::memory_order_relaxed);
+  for (int turns = 0; context.pool->threads() > 1;) {
+    if (context.device_launches.load(std::memory_order_relaxed) < limit) break;
     const uint64_t over = launches_over.load(std::memory_order_relaxed);
-    if (context.pool->threads() == 1 || refused_at.load(std::memory_order_relaxed) == over)
-      return false;
+    if (vain_at.load(std::memory_order_relaxed) == over) break;
     while (launches_over.load(std::memory_order_relaxed) == over && ++turns < most_turns)
       std::this_thread::sleep_for(turn);
     if (turns >= most_turns) {
-      refused_at.store(over, std::memory_order_relaxed);
-      return false;
+      vain_at.store(over, std::memory_order_relaxed);
+      break;
     }
   }
+  context.device_launches.fetch_add(1, std::memory_order_relaxed);
 }
 
 DeviceGrid::DeviceGrid(std::shared_ptr<LaunchTree> tree, std::shared_ptr<DeviceGrid> parent,

@@ -36,11 +36,10 @@ enum RuntimeError : int {
   invalid_configuration = 9,
   invalid_pitch_value = 12,
   invalid_memcpy_direction = 21,
-  launch_max_depth_exceeded = 65,
+  launch_pending_count_exceeded = 69,
   invalid_device_function = 98,
   invalid_device = 101,
   invalid_resource_handle = 400,
-  launch_out_of_resources = 701,
 };
 
 struct LaunchTree {
@@ -51,8 +50,9 @@ struct LaunchTree {
   std::shared_ptr<KernelState> state_of(ptx::Index kernel);
   /// A grid failed: those that run are cancelled, those to come are skipped.
   void fail();
-  /// Room for one more launch in Context::device_launches. Waits while other launches end.
-  bool take_launch();
+  /// Counts one more launch in Context::device_launches. Above the limit it waits first while
+  /// others end, but not for ever: a GPU refuses none of these launches.
+  void take_launch();
   void give_launch() {
     context.device_launches.fetch_sub(1, std::memory_order_relaxed);
     launches_over.fetch_add(1, std::memory_order_relaxed);
@@ -62,7 +62,7 @@ struct LaunchTree {
   std::shared_ptr<Instance> instance;            ///< until the host's grid is over
   const int priority;                            ///< of the host's grid
   std::atomic<uint64_t> launches_over{0};        ///< blocks over, of grids launched by kernels
-  std::atomic<uint64_t> refused_at{UINT64_MAX};  ///< launches_over when waiting for room was vain
+  std::atomic<uint64_t> vain_at{UINT64_MAX};     ///< launches_over when waiting for room was vain
   std::atomic<uint64_t> next_handle{0x100};      ///< of streams and events; below are CUDA's own
   std::mutex mutex;                              ///< guards what follows
   bool failed = false;
@@ -89,10 +89,6 @@ struct CallMemory {
 class DeviceGrid final : public engine::ChildGrids,
                          public std::enable_shared_from_this<DeviceGrid> {
  public:
-  /// How deep launches may nest below the host's grid. Tail launches do not: they come after.
-  /// source: CUDA C++ Programming Guide, dynamic parallelism: 24 levels.
-  static constexpr uint32_t most_depth = 24;
-
   DeviceGrid(std::shared_ptr<LaunchTree> tree, std::shared_ptr<DeviceGrid> parent, uint32_t depth);
   ~DeviceGrid() override;
 
@@ -130,8 +126,8 @@ class DeviceGrid final : public engine::ChildGrids,
   int launch_device(engine::DeviceCall& call);
   int launch_device_v2(engine::DeviceCall& call);
   Prepared take_prepared(uint64_t buffer);
-  int start(const engine::DeviceCall& call, std::unique_ptr<engine::GridSpec> grid, uint64_t stream,
-            bool nests);
+  int start(const engine::DeviceCall& call, std::unique_ptr<engine::GridSpec> grid,
+            uint64_t stream);
   std::shared_ptr<Stream> find_stream(const engine::DeviceCall& call, uint64_t handle);
   std::shared_ptr<Stream> own_stream(uint64_t key);
   std::shared_ptr<EventState> find_event(uint64_t handle);
@@ -149,7 +145,7 @@ class DeviceGrid final : public engine::ChildGrids,
 
   const std::shared_ptr<LaunchTree> tree_;
   std::shared_ptr<DeviceGrid> parent_;  ///< null: launched by the host
-  const uint32_t depth_;
+  const uint32_t depth_;  ///< below the host's grid; tail launches are as deep as their parent
   bool counted_ = false;  ///< in the parent's open_
   bool pending_ = false;  ///< in Context::device_launches
   bool completed_ = false;

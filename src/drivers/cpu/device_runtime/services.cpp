@@ -11,8 +11,8 @@ namespace {
 
 using kernel::DeviceCall;
 
-/// The version this runtime answers: that of the driver interface.
-constexpr int runtime_version = 13000;
+/// source: measured on an H200, with the device runtime of CUDA 13.0.
+constexpr int runtime_version = 6000;
 
 /// source: CUDA Runtime API 13.0, struct cudaFuncAttributes.
 struct FuncAttributes {
@@ -42,8 +42,9 @@ bool is_shared(const kernel::BlockContext& block, uint64_t address) {
 // ---- Streams and events ------------------------------------------------------------------------
 
 int DeviceGrid::stream_create(const engine::DeviceCall& call, CallMemory& memory) {
+  // source: measured on an H200: the default flags are taken as well; all streams are alike.
   constexpr uint32_t non_blocking = 1;
-  if (!call.args[0] || static_cast<uint32_t>(call.args[1]) != non_blocking) return invalid_value;
+  if (!call.args[0] || static_cast<uint32_t>(call.args[1]) > non_blocking) return invalid_value;
   const uint64_t handle = tree_->next_handle.fetch_add(1, std::memory_order_relaxed);
   memory.put(call.args[0], handle);
   std::lock_guard lock(mutex_);
@@ -131,7 +132,8 @@ int DeviceGrid::func_get_attributes(engine::DeviceCall& call, CallMemory& memory
   out.ptx_version = get(CU_FUNC_ATTRIBUTE_PTX_VERSION);
   out.binary_version = get(CU_FUNC_ATTRIBUTE_BINARY_VERSION);
   out.cache_mode_ca = get(CU_FUNC_ATTRIBUTE_CACHE_MODE_CA);
-  out.most_dynamic_shared = get(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
+  // source: measured on an H200: 0 where the host has set nothing.
+  out.most_dynamic_shared = std::max(state->max_dynamic_shared_bytes.load(), 0);
   out.carveout = get(CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT);
   out.cluster_must_be_set = get(CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET);
   out.cluster_width = get(CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH);
@@ -185,11 +187,12 @@ int DeviceGrid::device_get(const engine::DeviceCall& call, CallMemory& memory) c
     }
     case DeviceCall::device_get_limit: {
       size_t value = 0;
-      if (CUresult result =
-              limit_of(context, static_cast<CUlimit>(static_cast<uint32_t>(call.args[1])), &value))
-        return result;
-      memory.put(out, value);
-      return success;
+      const auto limit = static_cast<CUlimit>(static_cast<uint32_t>(call.args[1]));
+      const CUresult result = limit_of(context, limit, &value);
+      // source: measured on an H200: a limit that the device has not is all ones.
+      if (result == CUDA_ERROR_UNSUPPORTED_LIMIT) value = SIZE_MAX;
+      if (result == CUDA_SUCCESS || result == CUDA_ERROR_UNSUPPORTED_LIMIT) memory.put(out, value);
+      return result;
     }
     case DeviceCall::device_get_cache_config:
       memory.put(out, context.cache_config.load());
@@ -281,7 +284,7 @@ int DeviceGrid::copy(const engine::DeviceCall& call, const CallMemory& memory) {
     return invalid_value;
   if (rows.width == 0 || rows.height == 0 || rows.depth == 0) return success;
   if (rows.height > UINT32_MAX || rows.depth > UINT32_MAX) return invalid_value;
-  return start(call, fill ? make_fill_grid(rows, value) : make_copy_grid(rows), stream, false);
+  return start(call, fill ? make_fill_grid(rows, value) : make_copy_grid(rows), stream);
 }
 
 }  // namespace limen::cpu
