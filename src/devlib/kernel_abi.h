@@ -14,7 +14,7 @@
 
 namespace limen::kernel {
 
-inline constexpr uint32_t kernel_abi_version = 4;
+inline constexpr uint32_t kernel_abi_version = 5;
 
 /// Each block of a cluster has so much of the cluster's shared window.
 inline constexpr uint32_t cluster_window_shift = 24;
@@ -86,6 +86,22 @@ struct TextureOp {
 static_assert(sizeof(TextureOp) == 8);
 inline constexpr uint8_t texture_integer_coordinates = 1, texture_offsets = 2;
 
+enum class TensorDirection : uint8_t { load, store, reduce };
+enum class TensorMode : uint8_t { tile, gather4, im2col, im2col_w };
+enum class TensorReduction : uint8_t { add, min, max, inc, dec, and_, or_, xor_ };
+
+/// One cp.async.bulk.tensor or cp.reduce.async.bulk.tensor, handed over as one 64-bit word.
+struct TensorOp {
+  TensorDirection direction;
+  TensorMode mode;
+  TensorReduction reduction;
+  uint8_t rank;
+  uint32_t line;  ///< of the PTX text
+};
+static_assert(sizeof(TensorOp) == 8);
+/// Words of a tensor instruction: five for the coordinates, then the im2col information.
+inline constexpr uint32_t tensor_coordinate_words = 5, tensor_words = 8;
+
 /// Services generated code may call. All are plain C functions; `line` is the PTX line.
 struct Runtime {
   __attribute__((noreturn)) void (*fault)(BlockContext*, uint32_t kind, uint32_t warp, uint32_t lane, uint32_t line,
@@ -128,11 +144,16 @@ struct Runtime {
   /// the offsets, the values to store (64-bit ones: low words, then high words, by element).
   void (*texture)(BlockContext*, uint64_t op, uint32_t width, uint32_t lanes, uint32_t thread,
                   uint32_t line, const uint64_t* handles, const uint32_t* in, uint32_t* out);
+  /// One lane's tensor instruction between the tensor behind `map` (the generic address of a
+  /// CUtensorMap) and the bytes at the host address `shared`. `words` as tensor_words says. Returns
+  /// the bytes that an mbarrier is told.
+  uint64_t (*tensor)(BlockContext*, uint64_t op, uint32_t thread, uint64_t map, uint64_t shared,
+                     const int32_t* words);
   /// One lane's call of a function of device_runtime.h. `thread` is its linear thread index; args[i]
   /// holds a scalar (zero-extended) or the address of a structure. Returns the function's value.
   uint64_t (*device_call)(BlockContext*, WarpContext*, uint32_t call, uint32_t thread, uint32_t line,
                           const uint64_t* args);
-  void* reserved[12];
+  void* reserved[11];
   /// barrier.cluster of the warp's (or lane's) threads, all of them. mode: 0 arrive, 1 wait.
   void (*cluster_barrier)(BlockContext*, WarpContext*, uint32_t mode, uint32_t line);
 };
@@ -162,7 +183,7 @@ struct LaunchContext {
 /// One running block; owned by a worker, reused from block to block.
 struct BlockContext {
   const LaunchContext* launch;
-  uint8_t* shared;   ///< shared memory of this block, 128-byte aligned
+  uint8_t* shared;   ///< shared memory of this block, aligned to KernelMeta::shared_align
   uint8_t* local;    ///< kernel-frame local memory of all its threads
   uint8_t* slots;    ///< region strategy: per-warp state, KernelMeta::slot_bytes each, 64-byte aligned
   uint32_t ctaid[3];
@@ -195,7 +216,8 @@ struct KernelMeta {
   uint32_t block[3];             ///< block dimensions it was compiled for; 0 = any
   uint32_t flush_denormals;      ///< 1: run with MXCSR FTZ and DAZ set (all f32 is .ftz, no f64)
   uint32_t has_barrier;
-  uint32_t reserved[8];
+  uint32_t shared_align;         ///< of the shared memory, a power of two up to 4096; 0: 128
+  uint32_t reserved[7];
 };
 
 }  // namespace limen::kernel

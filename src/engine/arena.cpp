@@ -54,9 +54,8 @@ void ClusterWindow::release() {
   blocks_ = 0;
 }
 
-uint8_t* ClusterWindow::get(uint32_t blocks, size_t bytes) {
+uint8_t* ClusterWindow::get(uint32_t blocks, size_t bytes, size_t alignment) {
   constexpr size_t part_bytes = size_t{1} << kernel::cluster_window_shift;
-  constexpr size_t alignment = 128;
   const size_t need = (bytes + alignment - 1) & ~(alignment - 1);
   if (need > part_bytes / 2) return nullptr;
   if (base_ == nullptr || blocks > blocks_ || need > capacity_) {

@@ -48,9 +48,10 @@ class ClusterWindow {
   ClusterWindow(const ClusterWindow&) = delete;
   ClusterWindow& operator=(const ClusterWindow&) = delete;
 
-  /// Memory for `blocks` blocks of `bytes` bytes, each ending at inaccessible pages; nullptr when
-  /// the system has no more. Earlier contents may be lost.
-  uint8_t* get(uint32_t blocks, size_t bytes);
+  /// Memory for `blocks` blocks of `bytes` bytes, each aligned to `alignment` (a power of two up to
+  /// the page size) and ending at inaccessible pages; nullptr when the system has no more. Earlier
+  /// contents may be lost.
+  uint8_t* get(uint32_t blocks, size_t bytes, size_t alignment);
 
  private:
   void release();

@@ -202,9 +202,10 @@ bool BlockSet::start(FiberBlock& first, GridRun& grid, uint64_t linear) {
 const char* BlockSet::prepare_block(FiberBlock& block, const GridRun& grid, uint32_t rank,
                                     uint32_t count, size_t local_bytes) {
   const uint32_t bytes = grid.launch.shared_bytes;
+  const size_t align = shared_alignment(grid.spec->code->meta);
   block.context.shared = block.cluster != nullptr
-                             ? block.cluster->shared.get(grid.cluster_blocks, bytes)
-                             : block.shared.get(bytes, 128);
+                             ? block.cluster->shared.get(grid.cluster_blocks, bytes, align)
+                             : block.shared.get(bytes, align);
   block.context.shared_offset = rank << kernel::cluster_window_shift;
   block.context.local = block.local.get(local_bytes, 64);
   if (grid.cooperative && grid.total > most_resident_blocks(grid.spec->code->meta, block.threads))

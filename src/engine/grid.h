@@ -17,6 +17,11 @@ namespace limen::engine {
 
 class Worker;
 
+/// Of a block's shared memory.
+inline size_t shared_alignment(const kernel::KernelMeta& meta) {
+  return meta.shared_align > 128 ? meta.shared_align : 128;
+}
+
 struct GridRun {
   std::unique_ptr<GridSpec> spec;
   kernel::LaunchContext launch{};

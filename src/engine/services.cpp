@@ -16,6 +16,7 @@
 #include "engine/mxcsr.h"
 #include "engine/printf.h"
 #include "engine/rounded.h"
+#include "engine/tensor_copy.h"
 #include "engine/texture_service.h"
 #include "engine/worker.h"
 
@@ -265,6 +266,24 @@ uint64_t service_device_call(BlockContext* context, WarpContext*, uint32_t funct
   stop(context, std::move(pending));
 }
 
+uint64_t service_tensor(BlockContext* context, uint64_t op, uint32_t thread, uint64_t map,
+                        uint64_t shared, const int32_t* words) {
+  // Reductions must not depend on the kernel's flush mode.
+  const uint32_t kernel_mxcsr = read_mxcsr();
+  write_mxcsr(mxcsr_default);
+  const TensorCall call{std::bit_cast<kernel::TensorOp>(op), map, shared, words};
+  const TensorResult result = run_tensor(*context, call);
+  write_mxcsr(kernel_mxcsr);
+  if (result.what == nullptr) return result.bytes;
+  PendingFault pending;
+  pending.kind = result.kind;
+  pending.thread = thread;
+  pending.line = call.op.line;
+  pending.address = result.address;
+  pending.detail = result.what;
+  stop(context, std::move(pending));
+}
+
 uint64_t service_globaltimer() {
   timespec t;
   clock_gettime(CLOCK_REALTIME, &t);
@@ -280,7 +299,8 @@ const kernel::Runtime runtime_table = {service_fault,       service_vprintf,
                                        service_nanosleep,   service_globaltimer,
                                        rounded_f32,         rounded_f64,
                                        service_assert_note, service_texture,
-                                       service_device_call, {},
+                                       service_tensor,      service_device_call,
+                                       {},
                                        service_cluster_barrier};
 
 }  // namespace limen::engine

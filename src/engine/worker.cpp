@@ -194,7 +194,7 @@ bool Worker::prepare_region(GridRun& grid) {
   context_.launch = &grid.launch;
   context_.block = &record_;
   context_.worker = index_ % std::max(1u, grid.launch.sm_count);
-  context_.shared = shared_.get(grid.launch.shared_bytes, 128);
+  context_.shared = shared_.get(grid.launch.shared_bytes, shared_alignment(meta));
   context_.local = local_.get(size_t{meta.local_frame_bytes} * warps * width, 64);
   context_.slots = slots_.get(size_t{meta.slot_bytes} * warps, 64);
   if (context_.shared != nullptr && context_.local != nullptr && context_.slots != nullptr)

@@ -112,7 +112,13 @@ void Machine::video_scalar(Thread& t, const Instruction& i) {
       v >>= i.has(Tok::shr7) ? 7 : i.has(Tok::shr15) ? 15 : 0;
       break;
   }
-  if (i.has(Tok::sat)) v = clamp_to(is_signed, 32, v);
+  if (i.has(Tok::sat)) {
+    // As an H200 has it (tests/golden/video.golden): a sum beyond u32 keeps its low word, and of what
+    // was shifted left 34 bits count.
+    const bool shifts = i.op == Op::vshl || i.op == Op::vshr;
+    if (i.op == Op::vshl) v = static_cast<Signed>(static_cast<unsigned __int128>(v) << 94) >> 94;
+    v = is_signed || shifts ? clamp_to(is_signed, 32, v) : std::max<Signed>(v, 0);
+  }
   if (i.op != Op::vmad && third) {
     v = extend(to, static_cast<Wide>(v));
     if (i.has(Tok::add))

@@ -12,6 +12,7 @@
 #include <optional>
 #include <set>
 
+#include "compiler/jit/llvm_faults.h"
 #include "compiler/jit/target.h"
 #include "compiler/ptx/parser.h"
 #include "compiler/simt/lower.h"
@@ -99,7 +100,26 @@ struct SharedLayout {
   std::vector<uint64_t> variables;
   std::map<Index, simt::FrameLayout> frames;
   uint64_t bytes = 0;
+  uint64_t align = 1;  ///< of the window itself
 };
+
+/// What programs ask of shared addresses they ask of generic ones too. Tensor copies exchange places by
+/// the address, in patterns of up to 1024 bytes, and programs align buffers for them by hand.
+uint64_t window_alignment(const ptx::Module& module, const ptx::Function& f) {
+  constexpr uint64_t of_swizzle = 1024, most = 4096;
+  uint64_t align = 1;
+  for (const ptx::Variable& v : f.locals)
+    if (v.space == Space::shared) align = std::max<uint64_t>(align, v.align);
+  for (const auto& b : f.blocks)
+    for (const auto& i : b.body) {
+      if (i.op == ptx::Op::cp && i.has(ptx::Tok::tensor)) align = std::max(align, of_swizzle);
+      for (const Operand& o : i.ops)
+        if (o.symbol_kind == Operand::SymbolKind::variable &&
+            module.variables[o.index].space == Space::shared)
+          align = std::max<uint64_t>(align, module.variables[o.index].align);
+    }
+  return std::min(align, most);
+}
 
 void mark_shared(const ptx::Function& f, std::set<Index>& used) {
   auto visit = [&](const Operand& o, auto& self) -> void {
@@ -118,6 +138,9 @@ SharedLayout lay_out_shared(const Program& p) {
   std::set<Index> used;
   mark_shared(p.module.functions[p.kernel], used);
   for (Index f : p.functions) mark_shared(p.module.functions[f], used);
+  l.align = window_alignment(p.module, p.module.functions[p.kernel]);
+  for (Index f : p.functions)
+    l.align = std::max(l.align, window_alignment(p.module, p.module.functions[f]));
   l.variables.assign(p.module.variables.size(), 0);
   uint64_t dynamic_align = 16;
   for (Index v : used) {
@@ -334,6 +357,7 @@ Attempt attempt(const Program& p, const Specialization& spec, const Choice& choi
     return result;
   }
   optimize(module, *machine, spec.opt_level);
+  if (host_target().avx512) keep_apart_masked_bit_selects(module);
   dump("opt", tag, module);
   CompiledKernel k;
   k.object = emit_object(module, *machine, error);
@@ -349,6 +373,7 @@ Attempt attempt(const Program& p, const Specialization& spec, const Choice& choi
   k.meta.slot_bytes = lowering.slot_bytes();
   k.meta.local_frame_bytes = static_cast<uint32_t>(shared.frames[p.kernel].local_bytes);
   k.meta.static_shared_bytes = static_cast<uint32_t>(shared.bytes);
+  k.meta.shared_align = static_cast<uint32_t>(shared.align);
   for (int i = 0; i < 3; ++i) k.meta.block[i] = spec.block[i];
   k.meta.flush_denormals = ftz_by_mxcsr;
   k.meta.has_barrier = plan->graph.has_barrier;

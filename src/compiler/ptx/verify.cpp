@@ -7,6 +7,7 @@
 
 #include "compiler/ptx/parser.h"
 #include "compiler/ptx/table.h"
+#include "compiler/ptx/verify_tensor.h"
 #include "compiler/ptx/verify_texture.h"
 
 namespace limen::ptx {
@@ -250,7 +251,8 @@ std::string Verifier::check_address(const Instruction& i, const Operand& o) cons
   const Space have = space_of_symbol(o), want = space_of(i);
   if (i.op == Op::st && o.symbol_kind == Operand::SymbolKind::param && f_.is_entry)
     return "parameters of an entry cannot be stored to";
-  const bool asynchronous = i.op == Op::cp || form(i).cls == Class::texture || form(i).rest;
+  const bool asynchronous = i.op == Op::cp || i.op == Op::tensormap ||
+                            form(i).cls == Class::texture || form(i).rest;
   if (want == Space::none || have == want || asynchronous) return {};
   return fmt::format("variable is not in the state space that the instruction names");
 }
@@ -349,7 +351,9 @@ std::string Verifier::check(const Instruction& i) const {
     for (const Operand& o : i.ops)
       if (has_selector(o) || is_minus(o))
         return fmt::format("'{}' takes no selector and no negated register", name(i.op));
-    const std::string why = f.cls == Class::texture ? check_texture(m_, f_, i) : std::string();
+    const std::string why = f.cls == Class::texture ? check_texture(m_, f_, i)
+                            : i.op == Op::cp        ? check_tensor(f_, i)
+                                                    : std::string();
     return why.empty() ? why : fmt::format("'{}': {}", name(i.op), why);
   }
   const auto rules = operands_of(f);
@@ -380,6 +384,8 @@ std::string Verifier::check_constraints(const Instruction& i) const {
   if (i.op == Op::mbarrier && i.has(Tok::shared__cluster) &&
       (i.has(Tok::arrive) || i.has(Tok::arrive_drop)) && i.ops[0].kind != Operand::Kind::sink)
     return "an arrival with '.shared::cluster' has no result but '_'";
+  if (i.op == Op::tensormap && form(i).state == State::full && i.ops[2].bits != 128)
+    return "the size of a tensor map is 128";
   if (i.op == Op::alloca && i.ops.size() > 2 && (i.ops[2].bits & (i.ops[2].bits - 1)) != 0)
     return "the alignment of 'alloca' must be a power of two";
   return {};

@@ -77,6 +77,7 @@ bool writes_first(const Instruction& inst) {
     case Op::sust:
     case Op::sured:
     case Op::stmatrix:
+    case Op::tensormap:
       return false;
     case Op::wmma:
       return !inst.has(Tok::store);

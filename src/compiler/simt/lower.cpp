@@ -42,6 +42,8 @@ void Lowering::fail(const Inst& inst, const std::string& what) {
 void Lowering::begin_function(llvm::Function* fn) {
   out_ = fn;
   fn->addFnAttr(Attribute::NoUnwind);
+  // So that LLVM folds constants as the machine computes.
+  if (unit_.flush_by_mxcsr) fn->addFnAttr("denormal-fp-math-f32", "preserve-sign,preserve-sign");
   fn->addFnAttr("target-cpu", unit_.target.cpu);
   fn->addFnAttr("target-features", unit_.target.features);
   fn->addFnAttr("prefer-vector-width", unit_.target.avx512 ? "512" : "256");
@@ -52,7 +54,7 @@ void Lowering::begin_function(llvm::Function* fn) {
   slots_.assign(plan_.graph.registers, Slot{});
   params_.clear();
   locals_.clear();
-  texture_words_ = nullptr;
+  texture_words_ = tensor_words_ = nullptr;
   std::fill(std::begin(matrix_words_), std::end(matrix_words_), nullptr);
   guard_mask_ = write_guard_ = node_mask_ = nullptr;
   node_ = no_node;
@@ -746,6 +748,7 @@ bool Lowering::has_side_effects(const Inst& inst) const {
     case Op::elect:
     case Op::nanosleep:
     case Op::cp:
+    case Op::tensormap:
     case Op::mbarrier:
     case Op::membar:
     case Op::fence:

@@ -130,6 +130,8 @@ class Lowering {
   Value* vec(const Val& v);                   ///< materialises every lane
   Value* cast(Value* v, llvm::Type* scalar);  ///< same width reinterpretation, scalar or vector
   Val cast(const Val& v, llvm::Type* scalar);
+  Value* keep_arithmetic(Value* number);
+  Value* hidden(Value* v);
   Val read(const ptx::Operand& o, ptx::Type t);  ///< as t's storage type (int or float)
   Val read_int(const ptx::Operand& o, uint32_t bits);
   Val read_reg(ptx::Index r);
@@ -283,6 +285,12 @@ class Lowering {
   Value* update_mbarrier(Value* p, Value* arrivals, Value* dropped, Value* bytes);
   void count_loop(Value* end, uint64_t step, const std::function<void(Value*)>& body);
   Value* shared_window();
+  void for_each_block(Value* blocks,
+                      const std::function<void(const std::function<Value*(Value*)>&)>& body);
+
+  // -- tensor copies (lower_tensor.cpp)
+  void lower_tensor(const Inst& inst);
+  void lower_tensormap(const Inst& inst);
 
   // -- warp (lower_warp.cpp)
   bool lower_warp(const Inst& inst);
@@ -358,6 +366,7 @@ class Lowering {
   std::map<ptx::Index, Storage> params_, locals_;  ///< .param storage
   std::vector<Storage> returns_;
   llvm::AllocaInst* texture_words_ = nullptr;  ///< operands and results of texture calls
+  llvm::AllocaInst* tensor_words_ = nullptr;   ///< one lane's coordinates
   llvm::AllocaInst* matrix_words_[static_cast<size_t>(MatrixWords::count_)] = {};  ///< fragments in memory, by operand
   const RegionPlan* rp_ = nullptr;
   uint32_t region_index_ = 0;

@@ -62,6 +62,21 @@ void Lowering::count_loop(Value* end, uint64_t step, const std::function<void(Va
   b_.SetInsertPoint(after);
 }
 
+/// Runs the body for each block of the cluster whose bit is set (i64). The body is given what finds the
+/// place of a host address in that block's part of the window.
+void Lowering::for_each_block(
+    Value* blocks, const std::function<void(const std::function<Value*(Value*)>&)>& body) {
+  Value* window = shared_window();
+  count_loop(b_.getInt64(16), 1, [&](Value* rank) {
+    then(b_.CreateICmpNE(b_.CreateAnd(b_.CreateLShr(blocks, rank), 1), b_.getInt64(0)), [&] {
+      Value* part = b_.CreateAdd(window, b_.CreateShl(rank, kernel::cluster_window_shift));
+      body([&](Value* a) {
+        return b_.CreateAdd(part, b_.CreateAnd(b_.CreateSub(a, window), window_part_mask));
+      });
+    });
+  });
+}
+
 // ---- cp.async ----------------------------------------------------------------------------------
 
 /// cp.async copies at once: completion before the wait is allowed, and nobody can tell.
@@ -204,18 +219,8 @@ void Lowering::lower_bulk(const Inst& inst) {
       if (tells) update_mbarrier(pointer(told), b_.getInt64(0), b_.getInt64(0), b_.CreateNeg(n));
     };
     if (!many) return copy(d, m);
-    // The same place in each named block's part of the window.
-    Value* bits = b_.CreateZExt(load_lane(masks, b_.getInt16Ty(), lane), i64);
-    Value* window = shared_window();
-    count_loop(b_.getInt64(16), 1, [&](Value* rank) {
-      then(b_.CreateICmpNE(b_.CreateAnd(b_.CreateLShr(bits, rank), 1), b_.getInt64(0)), [&] {
-        Value* part = b_.CreateAdd(window, b_.CreateShl(rank, kernel::cluster_window_shift));
-        auto same = [&](Value* a) {
-          return b_.CreateAdd(part, b_.CreateAnd(b_.CreateSub(a, window), window_part_mask));
-        };
-        copy(same(d), same(m));
-      });
-    });
+    for_each_block(b_.CreateZExt(load_lane(masks, b_.getInt16Ty(), lane), i64),
+                   [&](const std::function<Value*(Value*)>& same) { copy(same(d), same(m)); });
   });
   compiler_barrier();
 }
@@ -488,8 +493,9 @@ bool Lowering::lower_async(const Inst& inst) {
     case Op::cp:
       if (inst.has(Tok::commit_group) || inst.has(Tok::wait_group) || inst.has(Tok::wait_all))
         return true;
-      if (inst.has(Tok::tensor)) return false;
-      if (inst.has(Tok::mbarrier))
+      if (inst.has(Tok::tensor))
+        lower_tensor(inst);
+      else if (inst.has(Tok::mbarrier))
         lower_mbarrier(inst);
       else if (inst.has(Tok::bulk))
         lower_bulk(inst);

@@ -108,10 +108,17 @@ bool Lowering::lower_linear(const Inst& inst) {
     w.correction = b_.CreateSub(truth, planned);
   };
 
+  // A register moved as a float stays an integer with a shape.
+  auto read_bits = [&](const Operand& o) {
+    Val v = o.kind == Operand::Kind::reg ? read_int(o, n) : read(o, t);
+    if (v.base) v.base = cast(v.base, int_type(n));
+    return v;
+  };
+
   switch (inst.op) {
     case Op::mov:
     case Op::cvta:
-      r = read(inst.ops[1], t);
+      r = read_bits(inst.ops[1]);
       break;
     case Op::add:
     case Op::sub:
@@ -179,7 +186,7 @@ bool Lowering::lower_linear(const Inst& inst) {
       break;
     }
     case Op::selp: {
-      Val p = read(inst.ops[3], PType::pred), a = read(inst.ops[1], t), c = read(inst.ops[2], t);
+      Val p = read(inst.ops[3], PType::pred), a = read_bits(inst.ops[1]), c = read_bits(inst.ops[2]);
       r.base = b_.CreateSelect(p.base, a.base, c.base);
       if (shape.guarded) {
         Value* zero = Constant::getNullValue(vec_type(b_.getInt64Ty()));
@@ -233,6 +240,9 @@ Value* Lowering::divide(const Inst& inst, Value* a, Value* b, bool is_signed, bo
   Value* overflow =
       is_signed ? b_.CreateAnd(b_.CreateICmpEQ(a, min), b_.CreateICmpEQ(b, ones)) : nullptr;
   Value* safe = b_.CreateSelect(overflow ? b_.CreateOr(by_zero, overflow) : by_zero, one, b);
+  // Hidden: LLVM 19 concludes from a quotient that its divisor was not 0 and carries that to where
+  // the choice above is made.
+  if (n >= 32) safe = hidden(safe);
   Value* q;
   if (t->isVectorTy() && n <= 32) {
     // Exact through double: the quotient of 32-bit integers is never close enough below an integer

@@ -627,6 +627,9 @@ bool Lowering::lower_memory(const Inst& inst) {
     case Op::stacksave:
     case Op::stackrestore:
       return lower_async(inst);
+    case Op::tensormap:
+      lower_tensormap(inst);
+      return true;
     case Op::prefetch:
     case Op::prefetchu:
     case Op::applypriority:

@@ -77,7 +77,7 @@ bool makes_canonical_nan(const Instruction& inst) {
 }
 
 bool reads_nan_bits(const NanPlan& plan, const Instruction& inst) {
-  if (inst.type_count == 0) return true;
+  if (inst.type_count == 0 || inst.has(Tok::xorsign)) return true;
   const Type last = inst.type(inst.type_count - 1);
   if (is_copy(inst)) return !plan.raw.has(inst.ops[0].index);
   if (inst.op == Op::setp || inst.op == Op::set || inst.op == Op::testp)

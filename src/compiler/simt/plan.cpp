@@ -424,6 +424,7 @@ std::optional<Plan> make_plan(const ptx::Function& function, const LaunchShape& 
   plan.launch = launch;
   plan.strategy = strategy;
   plan.nans = plan_nans(plan.graph);
+  plan.subnormals = subnormal_constants(plan.graph);
   Planner planner(plan, why);
   if (!planner.run()) return std::nullopt;
   if (!launch.scalar && syncs_in_two_arms(plan, why)) return std::nullopt;

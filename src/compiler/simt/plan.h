@@ -9,6 +9,7 @@
 
 #include "compiler/simt/graph.h"
 #include "compiler/simt/nans.h"
+#include "compiler/simt/subnormals.h"
 #include "compiler/simt/shape.h"
 #include "devlib/kernel_abi.h"
 
@@ -37,6 +38,7 @@ struct Plan {
   std::vector<RegionPlan> regions;     ///< regions[0] starts at the entry
   std::vector<uint32_t> region_after;  ///< by barrier node: the region that starts behind it
   NanPlan nans;
+  Bits subnormals;                     ///< subnormal_constants
   std::string notes;                   ///< why this strategy
 };
 

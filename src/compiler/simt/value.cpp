@@ -147,6 +147,23 @@ Val Lowering::read_int(const Operand& o, uint32_t n) {
   }
 }
 
+/// Where the machine flushes subnormals, some constants are hidden. Of 0, 1 and -1 LLVM would make
+/// x of x * 1, x + -0 or x * (c ? 1 : -1), and nothing would flush x.
+Value* Lowering::keep_arithmetic(Value* number) {
+  if (!unit_.flush_by_mxcsr) return number;
+  const auto* c = dyn_cast<ConstantInt>(b_.CreateBitCast(number, b_.getInt32Ty()));
+  const uint64_t magnitude = c ? c->getZExtValue() & 0x7fffffff : 1;
+  return magnitude < 0x00800000 || magnitude == 0x3f800000 ? hidden(number) : number;
+}
+
+/// The same 32 or 64 bits, but LLVM cannot see through.
+Value* Lowering::hidden(Value* v) {
+  const bool wide = v->getType()->getScalarSizeInBits() == 64;
+  Value* f = cast(v, wide ? b_.getDoubleTy() : b_.getFloatTy());
+  return b_.CreateBitCast(b_.CreateIntrinsic(Intrinsic::arithmetic_fence, {f->getType()}, {f}),
+                          v->getType());
+}
+
 Val Lowering::read(const Operand& o, ptx::Type t) {
   llvm::Type* want = scalar_type(t);
   switch (o.kind) {
@@ -158,7 +175,10 @@ Val Lowering::read(const Operand& o, ptx::Type t) {
         else
           v = Val::vector(b_.CreateNot(vec(v)));
       }
-      return fit(v, want);
+      v = fit(v, want);
+      if (t == ptx::Type::f32 && unit_.flush_by_mxcsr && plan_.subnormals.has(o.index))
+        v = v.uniform() ? Val::scalar(hidden(v.base)) : Val::vector(hidden(vec(v)));
+      return v;
     }
     case Operand::Kind::imm: {
       if (o.imm_is_float) {
@@ -178,7 +198,8 @@ Val Lowering::read(const Operand& o, ptx::Type t) {
           std::memcpy(&raw, &d, 8);
         }
         const unsigned n = want->getPrimitiveSizeInBits();
-        return Val::scalar(cast(ConstantInt::get(llvm_, APInt(64, raw).zextOrTrunc(n)), want));
+        Value* number = cast(ConstantInt::get(llvm_, APInt(64, raw).zextOrTrunc(n)), want);
+        return Val::scalar(n == 32 ? keep_arithmetic(number) : number);
       }
       if (want->isFloatingPointTy()) {
         // An integer literal in a float slot is its value.

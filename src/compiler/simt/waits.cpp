@@ -24,6 +24,7 @@ bool is_visible(const Instruction& inst) {
     case Op::red:
     case Op::call:
     case Op::cp:
+    case Op::tensormap:
     case Op::mbarrier:
     case Op::bar:
     case Op::barrier:

@@ -143,6 +143,7 @@ Device::Device(int ordinal, const Settings& settings, uint32_t workers, Allocato
   attributes_[CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT] = static_cast<int>(sms);
   attributes_[CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR] = static_cast<int>(capability_ / 10);
   attributes_[CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR] = static_cast<int>(capability_ % 10);
+  if (capability_ < 90) attributes_[CU_DEVICE_ATTRIBUTE_TENSOR_MAP_ACCESS_SUPPORTED] = 0;
   attributes_[CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID] = ordinal / 32;
   attributes_[CU_DEVICE_ATTRIBUTE_PCI_BUS_ID] = 0xf0;
   attributes_[CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID] = ordinal % 32;

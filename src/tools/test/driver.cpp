@@ -138,34 +138,47 @@ std::string Driver::error_text(const char* what, int code, const std::string& lo
 Result<std::vector<uint8_t>> Driver::run(const std::string& ptx, const std::string& name,
                                          const std::vector<uint8_t>& input, size_t output_bytes,
                                          unsigned tuples) {
+  Run launch;
+  launch.kernel = name;
+  launch.block_x = std::min(tuples, block_threads_);
+  launch.blocks = tuples / launch.block_x;
+  launch.input = input.data();
+  launch.input_bytes = input.size();
+  launch.output_bytes = output_bytes;
+  launch.fill = unwritten;
+  return run(ptx, launch);
+}
+
+Result<std::vector<uint8_t>> Driver::run(const std::string& ptx, const Run& launch) {
   std::vector<char> log(8192, 0);
-  int options[] = {5, 6};  // CU_JIT_ERROR_LOG_BUFFER and its size
-  void* values[] = {log.data(), reinterpret_cast<void*>(log.size())};
+  int options[] = {5, 6, 7};  // CU_JIT_ERROR_LOG_BUFFER, its size, CU_JIT_OPTIMIZATION_LEVEL
+  void* values[] = {log.data(), reinterpret_cast<void*>(log.size()),
+                    reinterpret_cast<void*>(static_cast<intptr_t>(launch.jit_level))};
   void *module = nullptr, *kernel = nullptr;
   Address in = 0, out = 0;
-  std::vector<uint8_t> output(output_bytes);
+  std::vector<uint8_t> output(launch.output_bytes);
   const char* step = "the module does not load";
-  int code = api_->load(&module, ptx.c_str(), 2, options, values);
+  int code = api_->load(&module, ptx.c_str(), 3, options, values);
   auto next = [&](const char* what, auto&& call) {
     if (code != 0) return;
     step = what;
     code = call();
   };
   next("the module has no such kernel",
-       [&] { return api_->function(&kernel, module, name.c_str()); });
-  next("no memory", [&] { return api_->alloc(&in, std::max<size_t>(input.size(), 1)); });
-  next("no memory", [&] { return api_->alloc(&out, output_bytes); });
-  next("no copy", [&] { return api_->to_device(in, input.data(), input.size()); });
-  next("no fill", [&] { return api_->fill(out, unwritten, output_bytes); });
+       [&] { return api_->function(&kernel, module, launch.kernel.c_str()); });
+  next("no memory", [&] { return api_->alloc(&in, std::max<size_t>(launch.input_bytes, 1)); });
+  next("no memory", [&] { return api_->alloc(&out, launch.output_bytes); });
+  next("no copy", [&] { return api_->to_device(in, launch.input, launch.input_bytes); });
+  next("no fill", [&] { return api_->fill(out, launch.fill, launch.output_bytes); });
   next("the launch fails", [&] {
-    void* arguments[] = {&in, &out};
-    unsigned threads = std::min(tuples, block_threads_);
-    return api_->launch(kernel, tuples / threads, 1, 1, threads, 1, 1, 0, nullptr, arguments,
-                        nullptr);
+    uint32_t count = launch.count;
+    void* arguments[] = {&in, &out, &count};
+    return api_->launch(kernel, launch.blocks, 1, 1, launch.block_x, launch.block_y, 1, 0, nullptr,
+                        arguments, nullptr);
   });
   bool launched = code == 0;
   next("the kernel fails", [&] { return api_->synchronize(); });
-  next("no copy", [&] { return api_->to_host(output.data(), out, output_bytes); });
+  next("no copy", [&] { return api_->to_host(output.data(), out, launch.output_bytes); });
   if (code != 0) {
     Error error{static_cast<Code>(code), error_text(step, code, log.data()), ""};
     if (launched) {

@@ -10,6 +10,19 @@
 
 namespace limen::golden {
 
+/// One run of a kernel whose parameters are (u64 input, u64 output[, u32 count]).
+struct Run {
+  std::string kernel;
+  unsigned blocks = 1;
+  unsigned block_x = 1, block_y = 1;  ///< threads
+  uint32_t count = 0;
+  const void* input = nullptr;
+  size_t input_bytes = 0;
+  size_t output_bytes = 0;
+  uint8_t fill = 0;     ///< what the output holds before
+  int jit_level = 4;    ///< of the driver's compiler, 0 to 4
+};
+
 /// A context on device 0, with modules and launches that never leave it in a failed state: after a
 /// fault the context is made anew.
 class Driver {
@@ -30,6 +43,8 @@ class Driver {
   Result<std::vector<uint8_t>> run(const std::string& ptx, const std::string& name,
                                    const std::vector<uint8_t>& input, size_t output_bytes,
                                    unsigned tuples);
+  /// The same with a shape of its own.
+  Result<std::vector<uint8_t>> run(const std::string& ptx, const Run& launch);
 
  private:
   struct Functions;

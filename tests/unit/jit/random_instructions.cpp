@@ -335,8 +335,9 @@ void RandomInstructions::predicates_only() {
       return emit("{}setp.{}.{}.s32 {}, {}, {}, {}{}", g, pick({"eq", "lt", "ge"}),
                   pick({"and", "or", "xor"}), pred(), reg(), value(), negation(), pred());
     default:
-      return emit("{}set.{}.{}.s32 {}, {}, {}", g, pick({"eq", "lt", "ge"}), pick({"u32", "f32"}),
-                  reg(), reg(), value());
+      // Unguarded, as testp below: ptxas 13.0 makes several instructions of it and guards one.
+      return emit("set.{}.{}.s32 {}, {}, {}", pick({"eq", "lt", "ge"}), pick({"u32", "f32"}), reg(),
+                  reg(), value());
   }
 }
 
@@ -371,14 +372,13 @@ void RandomInstructions::single_compare() {
       return emit("{}setp.{}{}.f32 {}, {}, {}", g, compare, pick({"", ".ftz"}), pred(), reg(),
                   reg());
     case 1:
-      return emit("{}testp.{}.f32 {}, {}", g,
+      return emit("testp.{}.f32 {}, {}",
                   pick({"finite", "infinite", "number", "notanumber", "normal", "subnormal"}),
                   pred(), reg());
     case 2:
       return emit("{}copysign.f32 {}, {}, {}", g, reg(), reg(), reg());
     case 3:
-      return emit("{}set.{}.{}.f32 {}, {}, {}", g, compare, pick({"u32", "f32"}), reg(), reg(),
-                  reg());
+      return emit("set.{}.{}.f32 {}, {}, {}", compare, pick({"u32", "f32"}), reg(), reg(), reg());
     default:
       return emit("{}mov.f32 {}, {}", g, reg(), pick(4) ? reg() : "0f7FC12345");
   }

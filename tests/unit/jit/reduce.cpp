@@ -1,15 +1,12 @@
-// Makes a failing program small: takes lines out of a PTX text as long as the evaluator still runs
-// it and one strategy still gives something else. The evaluator is strict, so what remains is
-// defined. reduce FILE SEED BLOCK_X BLOCK_Y STRATEGY WIDTH [any]: the smaller text goes to standard
-// output.
-#include <cstdio>
-#include <cstdlib>
-#include <fstream>
-#include <sstream>
+// See reduce.h.
+#include "reduce.h"
 
-#include "runner.h"
+#include <algorithm>
+#include <sstream>
+#include <vector>
 
 namespace limen::test {
+
 namespace {
 
 std::string join(const std::vector<std::string>& lines) {
@@ -18,44 +15,48 @@ std::string join(const std::vector<std::string>& lines) {
   return out;
 }
 
-/// Empty when both agree or the program is not defined, else what differs.
-std::string difference(Job job, int strategy, uint32_t width, bool specialize) {
-  job.strategy = oracle_strategy;
-  const Outcome want = run(job);
+/// Lines that give each thread its place in memory: without them threads would race.
+bool is_address(const std::string& line) {
+  std::istringstream words(line);
+  std::string op, first;
+  words >> op >> first;
+  return op.rfind("ld.param", 0) == 0 || first.rfind("%t", 0) == 0 || first == "%a2," ||
+         first == "%a3," || first == "%a4," || first == "%a6,";
+}
+
+}  // namespace
+
+std::string difference_kind(Job job, const Runner& other) {
+  Job evaluated = job;
+  evaluated.strategy = oracle_strategy;
+  const Outcome want = run(evaluated);
   if (!want.ran) return {};
-  job.strategy = strategy;
-  job.width = width;
-  job.specialize = specialize;
-  const Outcome got = run(job);
+  const Outcome got = other(job);
   if (!got.ran) return "error: " + got.error.substr(0, got.error.find('%'));
   return got.out == want.out ? "" : "values differ";
 }
 
-int main_of(int argc, char** argv) {
-  if (argc < 7)
-    return std::fputs("reduce FILE SEED BLOCK_X BLOCK_Y STRATEGY WIDTH [any]\n", stderr), 2;
-  const auto number = [&](int n) { return std::strtoull(argv[n], nullptr, 10); };
-  std::ifstream file(argv[1]);
-  std::vector<std::string> lines;
-  for (std::string l; std::getline(file, l);) lines.push_back(l);
-  Job job = job_of(number(2), static_cast<uint32_t>(number(3)), static_cast<uint32_t>(number(4)));
+std::string smallest(Job job, const Runner& other) {
   job.max_steps = 5'000'000;
-  const auto fails = [&](const std::vector<std::string>& text) {
-    job.ptx = join(text);
-    return difference(job, static_cast<int>(number(5)), static_cast<uint32_t>(number(6)), argc < 8);
-  };
-  const std::string wanted = fails(lines);
-  std::fprintf(stderr, "%s\n", wanted.c_str());
-  if (wanted.empty()) return 1;
+  const std::string wanted = difference_kind(job, other);
+  if (wanted.empty()) return {};
+  std::vector<std::string> lines;
+  std::istringstream text(job.ptx);
+  for (std::string l; std::getline(text, l);) lines.push_back(l);
   bool smaller = true;
   for (size_t chunk = lines.size() / 2; chunk; chunk = smaller && chunk == 1 ? 1 : chunk / 2) {
     smaller = false;
     for (size_t at = 0; at < lines.size();) {
       std::vector<std::string> fewer = lines;
+      const auto begin = fewer.begin() + static_cast<ptrdiff_t>(at);
       const size_t end = std::min(at + chunk, fewer.size());
-      fewer.erase(fewer.begin() + static_cast<ptrdiff_t>(at),
+      fewer.erase(std::remove_if(begin, fewer.begin() + static_cast<ptrdiff_t>(end),
+                                 [](const std::string& l) { return !is_address(l); }),
                   fewer.begin() + static_cast<ptrdiff_t>(end));
-      if (fails(fewer) == wanted) {
+      job.ptx = join(fewer);
+      if (fewer.size() == lines.size()) {
+        at += chunk;
+      } else if (difference_kind(job, other) == wanted) {
         lines = std::move(fewer);
         smaller = true;
       } else {
@@ -63,20 +64,7 @@ int main_of(int argc, char** argv) {
       }
     }
   }
-  job.ptx = join(lines);
-  job.strategy = oracle_strategy;
-  const Outcome want = run(job);
-  job.strategy = static_cast<int>(number(5));
-  const Outcome got = run(job);
-  for (size_t n = 0, shown = 0; n < want.out.size() && got.ran && shown < 4; ++n)
-    if (want.out[n] != got.out[n] && ++shown)
-      std::fprintf(stderr, "thread %zu word %zu: %08x by the evaluator, %08x by the strategy\n",
-                   n / 16, n % 16, want.out[n], got.out[n]);
-  std::fputs(job.ptx.c_str(), stdout);
-  return 0;
+  return join(lines);
 }
 
-}  // namespace
 }  // namespace limen::test
-
-int main(int argc, char** argv) { return limen::test::main_of(argc, argv); }

@@ -3,6 +3,8 @@
 
 #include <dlfcn.h>
 
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <future>
 #include <random>
@@ -17,7 +19,9 @@ namespace {
 
 jit::CompileFn compiler() {
   static jit::CompileFn fn = [] {
-    void* lib = dlopen(LIMEN_JIT_PATH, RTLD_NOW | RTLD_LOCAL);
+    const char* other = std::getenv("LIMEN_TEST_JIT");  // where the build folder is not at hand
+    void* lib = dlopen(other ? other : LIMEN_JIT_PATH, RTLD_NOW | RTLD_LOCAL);
+    if (!lib) std::fprintf(stderr, "%s\n", dlerror());
     return lib ? reinterpret_cast<jit::CompileFn>(dlsym(lib, "limen_jit_compile")) : nullptr;
   }();
   return fn;
@@ -84,6 +88,29 @@ Job job_of(uint64_t seed, uint32_t block_x, uint32_t block_y) {
   return job;
 }
 
+Job random_job(Family family, uint64_t seed) {
+  struct Shape {
+    uint32_t x, y;
+  };
+  static constexpr Shape any[] = {{32, 1}, {64, 2}, {16, 4}, {8, 8},  {33, 1},
+                                  {96, 1}, {12, 5}, {4, 16}, {128, 1}};
+  static constexpr Shape whole[] = {{32, 1}, {64, 2}, {16, 4}, {8, 8}, {96, 1}, {128, 1}};
+  const bool warp = family == Family::warp;
+  const bool barriers = family == Family::barriers || (warp && seed % 2 == 0);
+  const Shape shape = warp ? whole[seed % std::size(whole)] : any[seed % std::size(any)];
+  const uint64_t own = seed + static_cast<uint64_t>(family) * 1'000'000'000;
+  Job job = job_of(own, shape.x, shape.y);
+  job.ptx = random_program(own, barriers, warp);
+  return job;
+}
+
+const std::vector<Version>& versions(Family family) {
+  static const std::vector<Version> all = {{0, 4, true},   {0, 8, true}, {0, 16, true}, {0, 32, true},
+                                           {0, 16, false}, {1, 0, true}, {2, 0, true}};
+  static const std::vector<Version> warp = {{0, 32, true}, {0, 32, false}, {1, 0, true}, {2, 0, true}};
+  return family == Family::warp ? warp : all;
+}
+
 Outcome run(const Job& job) {
   Outcome o;
   auto module = ptx::parse_module(job.ptx);
@@ -99,6 +126,7 @@ Outcome run(const Job& job) {
   }
   spec.strategy = job.strategy;
   spec.width = job.width;
+  if (!compiler()) return o.error = "no compiler", o;
   auto compiled = compiler()(m, kernel, spec);
   if (!compiled) return o.error = compiled.error().what, o;
   o.meta = compiled->meta;

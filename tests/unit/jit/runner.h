@@ -39,6 +39,22 @@ Outcome run(const Job& job);
 /// The launch of a seed's program: shape, input, room for the output. The text is not set.
 Job job_of(uint64_t seed, uint32_t block_x, uint32_t block_y);
 
+enum class Family : uint8_t { plain, barriers, warp };
+
+/// The program of a family and a seed with its launch: text, shape, input, room for the output.
+/// Warp programs have whole warps, every other one has barriers too.
+Job random_job(Family family, uint64_t seed);
+
+/// How one job may be compiled.
+struct Version {
+  int strategy;
+  uint32_t width;
+  bool specialize;
+};
+
+/// Every strategy and width that must agree on programs of the family.
+const std::vector<Version>& versions(Family family);
+
 /// A random program with branches, loops, early exits, shaped and varying values; defined for all
 /// inputs, so that every strategy must agree. With `barriers`: block barriers in uniform places.
 std::string random_program(uint64_t seed, bool barriers, bool warp_ops);

@@ -27,9 +27,8 @@ struct Shape {
   uint32_t x, y;
 };
 
-void compare(uint64_t seed, bool barriers, bool warp_ops, const Shape& block) {
-  Job job = job_of(seed, block.x, block.y);
-  job.ptx = random_program(seed, barriers, warp_ops);
+void compare(Family family, uint64_t seed) {
+  Job job = random_job(family, seed);
   job.strategy = oracle_strategy;
   Outcome want = run(job);
   auto text = [&] {
@@ -38,54 +37,33 @@ void compare(uint64_t seed, bool barriers, bool warp_ops, const Shape& block) {
     return path;
   };
   ASSERT_TRUE(want.ran) << "seed " << seed << " " << want.error << " " << text();
-  auto check = [&](int strategy, uint32_t width, bool specialize) {
-    job.strategy = strategy;
-    job.width = width;
-    job.specialize = specialize;
+  for (const Version& v : versions(family)) {
+    job.strategy = v.strategy;
+    job.width = v.width;
+    job.specialize = v.specialize;
     Outcome got = run(job);
-    ASSERT_TRUE(got.ran) << "seed " << seed << " strategy " << strategy << " width " << width
+    ASSERT_TRUE(got.ran) << "seed " << seed << " strategy " << v.strategy << " width " << v.width
                          << ": " << got.error << " " << text();
     for (size_t i = 0; i < want.out.size(); ++i)
       ASSERT_EQ(got.out[i], want.out[i])
-          << "seed " << seed << " block " << block.x << "x" << block.y << " strategy " << strategy
-          << " width " << width << " specialised " << specialize << ": thread " << i / 16
-          << " word " << i % 16 << " " << text();
-  };
-  if (warp_ops) {
-    check(0, 32, true);
-    check(0, 32, false);
-  } else {
-    for (uint32_t w : {4u, 8u, 16u, 32u}) check(0, w, true);
-    check(0, 16, false);
+          << "seed " << seed << " block " << job.block[0] << "x" << job.block[1] << " strategy "
+          << v.strategy << " width " << v.width << " specialised " << v.specialize << ": thread "
+          << i / 16 << " word " << i % 16 << " " << text();
   }
-  check(1, 0, true);
-  check(2, 0, true);
 }
 
-const Shape shapes[] = {{32, 1}, {64, 2}, {16, 4}, {8, 8},  {33, 1},
-                        {96, 1}, {12, 5}, {4, 16}, {128, 1}};
-
-TEST(Strategies, RandomProgramsAgree) {
+void compare_all(Family family) {
   for (uint64_t s = first_seed(); s < first_seed() + seeds(); ++s) {
-    compare(s, false, false, shapes[s % std::size(shapes)]);
-    if (HasFatalFailure()) return;
+    compare(family, s);
+    if (testing::Test::HasFatalFailure()) return;
   }
 }
 
-TEST(Strategies, RandomProgramsWithBarriersAgree) {
-  for (uint64_t s = first_seed(); s < first_seed() + seeds(); ++s) {
-    compare(s + 1000000, true, false, shapes[s % std::size(shapes)]);
-    if (HasFatalFailure()) return;
-  }
-}
+TEST(Strategies, RandomProgramsAgree) { compare_all(Family::plain); }
 
-TEST(Strategies, RandomProgramsWithWarpOperationsAgree) {
-  const Shape whole[] = {{32, 1}, {64, 2}, {16, 4}, {8, 8}, {96, 1}, {128, 1}};
-  for (uint64_t s = first_seed(); s < first_seed() + seeds(); ++s) {
-    compare(s + 2000000, s % 2 == 0, true, whole[s % std::size(whole)]);
-    if (HasFatalFailure()) return;
-  }
-}
+TEST(Strategies, RandomProgramsWithBarriersAgree) { compare_all(Family::barriers); }
+
+TEST(Strategies, RandomProgramsWithWarpOperationsAgree) { compare_all(Family::warp); }
 
 /// Programs that once showed a difference, made small: `// seed S block X Y` says how to launch one,
 /// `// known: why` that it still fails. One that passes all the same must lose that line.

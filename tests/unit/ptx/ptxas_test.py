@@ -74,7 +74,7 @@ class Generator:
                 return "[%ud7]"
             return "[%ud7]"
         if operand.kind == "imm":
-            if form.row.name in ("discard", "applypriority", "fence"):
+            if form.row.name in ("discard", "applypriority", "fence", "tensormap"):
                 return "128"
             return CONSTANTS.get(operand.name, "16")
         if operand.kind == "pointer":
