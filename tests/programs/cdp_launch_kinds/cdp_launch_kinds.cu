@@ -151,8 +151,9 @@ int main() {
   }
   for (int i = 0; i < 12 * 24; ++i) {
     const int b = i / 24, t = i % 24;
-    verdict.equal(host[100 + i], b % 3 + 10 * (b / 3 % 2) + 100 * (b / 6) + 1000 * (t % 4) +
-                                     10000 * (t / 4 % 2) + 100000 * (t / 8),
+    verdict.equal(host[100 + i],
+                  b % 3 + 10 * (b / 3 % 2) + 100 * (b / 6) + 1000 * (t % 4) + 10000 * (t / 4 % 2) +
+                      100000 * (t / 8),
                   "dimensions", i);
   }
   verdict.equal(host[500], 60, "kernel by pointer");
@@ -167,12 +168,32 @@ int main() {
   CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, reduce, 256, 0));
   CHECK(cudaGetDeviceCount(&devices));
   CHECK(cudaDeviceGetLimit(&limit, cudaLimitDevRuntimePendingLaunchCount));
-  const int want_told[] = {0, static_cast<int>(attributes.sharedSizeBytes), 0, blocks, 0, 32, 0,
-                           static_cast<int>(limit), 0, 0, 0, devices, 0,
+  const int want_told[] = {0,
+                           static_cast<int>(attributes.sharedSizeBytes),
+                           0,
+                           blocks,
+                           0,
+                           32,
+                           0,
+                           static_cast<int>(limit),
+                           0,
+                           0,
+                           0,
+                           devices,
+                           0,
                            6000,  // the version of the device runtime on an H200, CUDA 13.0
-                           1, 1, 0, 1, 0, 1024, attributes.binaryVersion,
-                           static_cast<int>(cudaErrorUnsupportedLimit), -1,
-                           static_cast<int>(cudaErrorInvalidValue), 5, 1};
+                           1,
+                           1,
+                           0,
+                           1,
+                           0,
+                           1024,
+                           attributes.binaryVersion,
+                           static_cast<int>(cudaErrorUnsupportedLimit),
+                           -1,
+                           static_cast<int>(cudaErrorInvalidValue),
+                           5,
+                           1};
   for (int i = 0; i < 26; ++i) verdict.equal(told[i], want_told[i], "answer", i);
   return verdict.finish();
 }

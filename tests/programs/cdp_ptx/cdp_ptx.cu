@@ -84,13 +84,13 @@ end:
   ret;
 })";
 
-#define DRIVE(call)                                                      \
-  do {                                                                   \
-    CUresult drive_code_ = (call);                                       \
-    if (drive_code_ != CUDA_SUCCESS) {                                   \
+#define DRIVE(call)                                                          \
+  do {                                                                       \
+    CUresult drive_code_ = (call);                                           \
+    if (drive_code_ != CUDA_SUCCESS) {                                       \
       std::printf("%s: %d\nFAILED\n", #call, static_cast<int>(drive_code_)); \
-      return 1;                                                          \
-    }                                                                    \
+      return 1;                                                              \
+    }                                                                        \
   } while (0)
 
 int main() {

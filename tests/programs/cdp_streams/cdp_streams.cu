@@ -4,7 +4,9 @@
 #include "check.h"
 
 // Not commutative: any other order gives another value.
-__global__ void apply(int* x, int factor, int add) { x[threadIdx.x] = x[threadIdx.x] * factor + add; }
+__global__ void apply(int* x, int factor, int add) {
+  x[threadIdx.x] = x[threadIdx.x] * factor + add;
+}
 __global__ void apply_slowly(int* x, int factor, int add) {
   int spin = 0;
   for (int i = 0; i < 20000; ++i) spin += (i * 7) % 11;
@@ -180,8 +182,8 @@ int main() {
     for (int y = 0; y < 2; ++y) std::memset(want + 7700 + 10 * y + 50 * z, 0, 9);
   const int word = 1234;
   std::memcpy(want, &word, sizeof word);
-  // The H200's device runtime of CUDA 13.0 fills with zeros whatever the value: every byte of the
-  // fills differed there, and no other. The manual's answer is what is asked of other devices.
+  // On an H200 (device runtime of CUDA 13.0) 0x11 came out as 0, and every byte of these fills was
+  // wrong, but no other. The manual's answer is what is asked of other devices.
   std::printf("filled with 0x11, 0x77, 0x55: got %02x %02x, %02x, %02x\n", got[50], got[4095],
               got[3000], got[6000]);
   const bool fills_wrong = real_gpu() && got[50] == 0;

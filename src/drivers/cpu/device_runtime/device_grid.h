@@ -59,12 +59,12 @@ struct LaunchTree {
   }
 
   Context& context;
-  std::shared_ptr<Instance> instance;            ///< until the host's grid is over
-  const int priority;                            ///< of the host's grid
-  std::atomic<uint64_t> launches_over{0};        ///< blocks over, of grids launched by kernels
-  std::atomic<uint64_t> vain_at{UINT64_MAX};     ///< launches_over when waiting for room was vain
-  std::atomic<uint64_t> next_handle{0x100};      ///< of streams and events; below are CUDA's own
-  std::mutex mutex;                              ///< guards what follows
+  std::shared_ptr<Instance> instance;         ///< until the host's grid is over
+  const int priority;                         ///< of the host's grid
+  std::atomic<uint64_t> launches_over{0};     ///< blocks over, of grids launched by kernels
+  std::atomic<uint64_t> vain_at{UINT64_MAX};  ///< launches_over when waiting for room was vain
+  std::atomic<uint64_t> next_handle{0x100};   ///< of streams and events; below are CUDA's own
+  std::mutex mutex;                           ///< guards what follows
   bool failed = false;
   DeviceGrid* first_running = nullptr;
   std::unordered_map<ptx::Index, std::shared_ptr<KernelState>> states;
