@@ -25,6 +25,7 @@ enum class Code : int32_t {
   invalid_ptx = 218,
   jit_compiler_not_found = 221,
   unsupported_ptx_version = 222,
+  unsupported_devside_sync = 225,
   invalid_source = 300,
   file_not_found = 301,
   shared_object_symbol_not_found = 302,

@@ -150,7 +150,11 @@ struct Runtime {
   /// the bytes that an mbarrier is told.
   uint64_t (*tensor)(BlockContext*, uint64_t op, uint32_t thread, uint64_t map, uint64_t shared,
                      const int32_t* words);
-  void* reserved[12];
+  /// One lane's call of a function of device_runtime.h. `thread` is its linear thread index; args[i]
+  /// holds a scalar (zero-extended) or the address of a structure. Returns the function's value.
+  uint64_t (*device_call)(BlockContext*, WarpContext*, uint32_t call, uint32_t thread, uint32_t line,
+                          const uint64_t* args);
+  void* reserved[11];
   /// barrier.cluster of the warp's (or lane's) threads, all of them. mode: 0 arrive, 1 wait.
   void (*cluster_barrier)(BlockContext*, WarpContext*, uint32_t mode, uint32_t line);
   /// clusterlaunchcontrol.try_cancel: takes a cluster (outside of clusters: a block) of the same grid

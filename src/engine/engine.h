@@ -36,6 +36,31 @@ struct FaultInfo {
   std::string message;   ///< full sentence for the log: kernel, block, thread, line, address
 };
 
+/// One call of the device runtime by one thread of a running block.
+struct DeviceCall {
+  const kernel::BlockContext* block = nullptr;
+  uint32_t function = 0;  ///< as Runtime::device_call has it
+  uint32_t thread = 0;    ///< linear in its block
+  uint32_t line = 0;
+  const uint64_t* args = nullptr;
+  /// Set by the callee: the kernel ends with this fault.
+  kernel::Fault fault = kernel::Fault::none;
+  std::string detail;
+};
+
+/// What a grid launches itself, by the driver's device runtime: the grid is over when that is, too.
+class ChildGrids {
+ public:
+  virtual ~ChildGrids() = default;
+  /// The grid begins; `cancel` is its LaunchContext's until blocks_over is called.
+  virtual void begin(volatile uint32_t* cancel) = 0;
+  /// Made inside the kernel: what it reads and writes there may fault, so it must hold nothing
+  /// meanwhile (see HostSection).
+  virtual uint64_t call(DeviceCall& call) = 0;
+  /// All blocks are over. Calls `done`, now or later, on whichever worker ends the last child.
+  virtual void blocks_over(const FaultInfo& info, std::function<void(const FaultInfo&)> done) = 0;
+};
+
 /// One launch. The engine copies nothing of what the pointers refer to; `code` and `keep_alive` are
 /// let go just before `done` is called.
 struct GridSpec {
@@ -55,6 +80,7 @@ struct GridSpec {
                              ///< most_resident_blocks ends in Fault::out_of_resources
   int priority = 0;          ///< lower is more urgent, as CUDA's
   std::function<void(const FaultInfo&)> done;  ///< on a worker, exactly once
+  std::shared_ptr<ChildGrids> children;  ///< of a kernel that may launch grids; else empty
   // Device services the driver owns:
   std::function<void(const char*, size_t)> print;   ///< formatted printf text of this context
   std::function<uint64_t(uint64_t)> device_malloc;  ///< 0 when the device heap is full

@@ -73,6 +73,7 @@ void GridRun::start(std::unique_ptr<GridSpec> new_spec) {
   launch.grid_id = spec->grid_id;
   launch.sm_count = spec->sm_count;
   launch.cancel = 0;
+  if (spec->children) spec->children->begin(&launch.cancel);
   launch.launch = this;
   total = uint64_t{spec->grid[0]} * spec->grid[1] * spec->grid[2];
   block_threads = spec->block[0] * spec->block[1] * spec->block[2];

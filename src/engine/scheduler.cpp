@@ -94,17 +94,26 @@ uint32_t Scheduler::recall_cost(uint32_t key) const {
 // ---- Lists (lock held) -------------------------------------------------------------------------
 
 void Scheduler::list(GridRun* grid) {
-  GridRun* before = nullptr;
+  // Behind all of the same priority: first come, first served. Looked for from both ends, because
+  // grids that launch others fill the list with thousands.
+  GridRun* before = last_;
   GridRun* at = first_;
-  // Behind all of the same priority: first come, first served.
-  while (at != nullptr && at->priority <= grid->priority) {
-    before = at;
+  for (;;) {
+    if (at == nullptr || at->priority > grid->priority) {
+      before = at != nullptr ? at->before : last_;
+      break;
+    }
+    if (before->priority <= grid->priority) {
+      at = before->after;
+      break;
+    }
     at = at->after;
+    before = before->before;
   }
   grid->before = before;
   grid->after = at;
   (before != nullptr ? before->after : first_) = grid;
-  if (at != nullptr) at->before = grid;
+  (at != nullptr ? at->before : last_) = grid;
   grid->listed = true;
   ++grid->references;
   open_.fetch_add(1, std::memory_order_relaxed);
@@ -113,7 +122,7 @@ void Scheduler::list(GridRun* grid) {
 
 void Scheduler::unlist(GridRun* grid) {
   (grid->before != nullptr ? grid->before->after : first_) = grid->after;
-  if (grid->after != nullptr) grid->after->before = grid->before;
+  (grid->after != nullptr ? grid->after->before : last_) = grid->before;
   grid->listed = false;
   open_.fetch_sub(1, std::memory_order_relaxed);
   urgent_.store(first_ != nullptr ? first_->priority : INT_MAX, std::memory_order_relaxed);

@@ -76,6 +76,7 @@ class Scheduler {
   const bool pin_;
   const size_t fiber_stack_bytes_;
   GridRun* first_ = nullptr;
+  GridRun* last_ = nullptr;
   GridRun* free_ = nullptr;
   std::vector<std::unique_ptr<GridRun>> owned_;
   std::deque<std::function<void()>> tasks_;

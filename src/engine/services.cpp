@@ -249,6 +249,32 @@ void service_texture(BlockContext* context, uint64_t op, uint32_t width, uint32_
   stop(context, std::move(pending));
 }
 
+uint64_t service_device_call(BlockContext* context, WarpContext*, uint32_t function,
+                             uint32_t thread, uint32_t line, const uint64_t* args) {
+  require_stack(context);
+  GridRun& grid = *record_of(context).grid;
+  ChildGrids* children = grid.spec->children.get();
+  PendingFault pending;
+  if (children == nullptr) {
+    pending.kind = Fault::illegal_instruction;
+    pending.detail = "this launch has no device runtime";
+  } else {
+    {
+      // What a child prints comes after what its parent printed before the launch.
+      HostSection host;
+      grid.flush_text();
+    }
+    DeviceCall call{context, function, thread, line, args, Fault::none, {}};
+    const uint64_t value = children->call(call);
+    if (call.fault == Fault::none) return value;
+    pending.kind = call.fault;
+    pending.detail = std::move(call.detail);
+  }
+  pending.thread = thread;
+  pending.line = line;
+  stop(context, std::move(pending));
+}
+
 uint64_t service_tensor(BlockContext* context, uint64_t op, uint32_t thread, uint64_t map,
                         uint64_t shared, const int32_t* words) {
   // Reductions must not depend on the kernel's flush mode.
@@ -282,7 +308,8 @@ const kernel::Runtime runtime_table = {service_fault,       service_vprintf,
                                        service_nanosleep,   service_globaltimer,
                                        rounded_f32,         rounded_f64,
                                        service_assert_note, service_texture,
-                                        service_tensor,      {},
-                                        service_cluster_barrier, service_try_cancel};
+                                       service_tensor,      service_device_call,
+                                       {},                  service_cluster_barrier,
+                                       service_try_cancel};
 
 }  // namespace limen::engine

@@ -322,7 +322,10 @@ bool Worker::finish_blocks(GridRun& grid, uint64_t blocks) {
   spec->keep_alive.reset();
   spec->code.reset();
   in_done = true;
-  if (spec->done) spec->done(info);
+  if (spec->children)
+    spec->children->blocks_over(info, std::move(spec->done));
+  else if (spec->done)
+    spec->done(info);
   in_done = false;
   return true;
 }

@@ -13,6 +13,10 @@
 #include "base/result.h"
 #include "compiler/simt/plan.h"
 
+namespace limen::kernel {
+struct DeviceFunction;
+}
+
 namespace limen::simt {
 
 /// The machine the code is for.
@@ -342,6 +346,8 @@ class Lowering {
   // -- calls (lower_call.cpp)
   void lower_call(const Inst& inst);
   bool call_service(const Inst& inst, const ptx::Function& callee);
+  void call_device_runtime(const Inst& inst, const ptx::Function& callee,
+                           const kernel::DeviceFunction& function);
   void call_direct(const Inst& inst, ptx::Index callee, Value* lanes);
   void call_indirect(const Inst& inst);
   struct Storage {

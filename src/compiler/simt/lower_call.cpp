@@ -1,9 +1,11 @@
-// Calls: device functions (direct, indirect, recursive) and the services a device has (vprintf,
-// malloc, free, __assertfail). Arguments travel through memory a lane: one element a lane for
-// scalar parameters, lane-major bytes for arrays; inlining makes registers of them again.
+// Calls: device functions (direct, indirect, recursive) and what a device provides: vprintf,
+// malloc, free, __assertfail and the device runtime (devlib/device_runtime.h). Arguments travel
+// through memory a lane: one element a lane for scalar parameters, lane-major bytes for arrays;
+// inlining makes registers of them again.
 #include <llvm/IR/IntrinsicInst.h>
 
 #include "compiler/simt/lower.h"
+#include "devlib/device_runtime.h"
 
 namespace limen::simt {
 
@@ -213,6 +215,68 @@ bool Lowering::call_service(const Inst& inst, const ptx::Function& callee) {
   return false;
 }
 
+/// A function of the device runtime: every active lane hands its arguments over as 64-bit words.
+void Lowering::call_device_runtime(const Inst& inst, const ptx::Function& callee,
+                                   const kernel::DeviceFunction& function) {
+  auto i32 = b_.getInt32Ty();
+  auto i64 = b_.getInt64Ty();
+  auto p = b_.getPtrTy();
+  bool fits = callee.params.size() == function.param_count && callee.returns.size() == 1 &&
+              callee.returns[0].bytes == function.return_bytes &&
+              inst.call_args.size() == callee.params.size() && inst.call_returns.size() <= 1;
+  for (size_t i = 0; fits && i < callee.params.size(); ++i)
+    fits = callee.params[i].bytes == function.param_bytes[i];
+  if (!fits)
+    return fail(inst, "'" + callee.name + "' is not declared as the device runtime has it");
+  // By argument: an array of scalars a lane, or the storage of a structure.
+  std::vector<Value*> arrays;
+  for (size_t i = 0; i < inst.call_args.size(); ++i) {
+    const Operand& o = inst.call_args[i];
+    const PType t = function.param_bytes[i] == 4 ? PType::b32 : PType::b64;
+    if (kernel::is_by_address(function.param_bytes[i])) {
+      if (o.kind != Operand::Kind::symbol) return fail(inst, "a structure is no register");
+      arrays.push_back(storage_of(o).memory);
+    } else {
+      arrays.push_back(spill(o.kind == Operand::Kind::symbol ? load_storage(storage_of(o), 0, t)
+                                                             : read(o, t),
+                             scalar_type(t)));
+    }
+  }
+  llvm::Type* result_type = function.return_bytes == 4 ? i32 : i64;
+  const PType result_ptx = function.return_bytes == 4 ? PType::b32 : PType::b64;
+  Value* out = spill(Val::scalar(ConstantInt::get(result_type, 0)), result_type);
+  auto* words_type = ArrayType::get(i64, kernel::most_device_call_arguments);
+  Value* words = entry_alloca(words_type, "device.call", false);
+  auto* ft = FunctionType::get(i64, {p, p, i32, i32, i32, p}, false);
+  Value* base = thread_linear_base();
+  for_each_lane(active(), [&](Value* lane) {
+    for (size_t i = 0; i < arrays.size(); ++i) {
+      const uint8_t bytes = function.param_bytes[i];
+      Value* word;
+      if (kernel::is_by_address(bytes)) {
+        Value* at = b_.CreateMul(b_.CreateZExt(lane, i64), b_.getInt64(bytes));
+        word = b_.CreatePtrToInt(b_.CreateInBoundsGEP(b_.getInt8Ty(), arrays[i], at), i64);
+      } else {
+        word = b_.CreateZExt(load_lane(arrays[i], bytes == 4 ? i32 : i64, lane), i64);
+      }
+      b_.CreateStore(word, b_.CreateConstInBoundsGEP2_32(words_type, words, 0,
+                                                         static_cast<unsigned>(i)));
+    }
+    Value* value = b_.CreateCall(
+        ft, runtime(offsetof(Runtime, device_call)),
+        {ctx_, warp_ctx_ ? warp_ctx_ : ConstantPointerNull::get(p), b_.getInt32(function.call),
+         scalar_mode() ? base : b_.CreateAdd(base, lane), b_.getInt32(inst.line), words});
+    store_lane(out, result_type, lane, b_.CreateTrunc(value, result_type));
+  });
+  if (inst.call_returns.empty()) return;
+  Val r = scalar_mode() ? Val::scalar(b_.CreateLoad(result_type, out))
+                        : Val::vector(b_.CreateLoad(vec_type(result_type), out));
+  if (inst.call_returns[0].kind == Operand::Kind::symbol)
+    store_storage(storage_of(inst.call_returns[0]), 0, r, result_ptx);
+  else
+    write(inst.call_returns[0], r, result_ptx);
+}
+
 void Lowering::call_direct(const Inst& inst, Index callee, Value* lanes) {
   llvm::Function* f = declare_function(unit_, callee);
   const ptx::Function& fn = unit_.ptx.functions[callee];
@@ -318,6 +382,15 @@ void Lowering::lower_call(const Inst& inst) {
     return fail(inst, "call target is not a function");
   const ptx::Function& f = unit_.ptx.functions[callee.index];
   if (!f.has_body) {
+    if (const kernel::DeviceFunction* function = kernel::find_device_function(f.name))
+      return call_device_runtime(inst, f, *function);
+    if (kernel::is_old_device_function(f.name)) {
+      if (unit_.error.empty()) unit_.error_code = Code::unsupported_devside_sync;
+      return fail(inst, "'" + f.name +
+                            "' is of the first device runtime (CDP1), in which kernels wait for what "
+                            "they launch; compute capability 9.0 and later have none: build for "
+                            "the second, without CUDA_FORCE_CDP1_IF_SUPPORTED");
+    }
     if (call_service(inst, f)) return;
     return fail(inst, "call of '" + f.name + "', which has no body here, is not supported");
   }

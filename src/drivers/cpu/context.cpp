@@ -491,35 +491,32 @@ CUresult cuCtxGetExecAffinity(CUexecAffinityParam* pExecAffinity, CUexecAffinity
   return CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY;
 }
 
-CUresult cuCtxGetLimit(size_t* pvalue, CUlimit limit) {
-  Context* context;
-  if (CUresult result = current_usable(&context)) return result;
-  if (!pvalue) return CUDA_ERROR_INVALID_VALUE;
+CUresult limit_of(Context& context, CUlimit limit, size_t* value) {
   switch (limit) {
     case CU_LIMIT_STACK_SIZE:
-      *pvalue = context->stack_bytes;
+      *value = context.stack_bytes;
       return CUDA_SUCCESS;
     case CU_LIMIT_PRINTF_FIFO_SIZE:
-      *pvalue = context->print.limit_bytes();
+      *value = context.print.limit_bytes();
       return CUDA_SUCCESS;
     case CU_LIMIT_MALLOC_HEAP_SIZE:
-      *pvalue = context->heap.limit_bytes();
+      *value = context.heap.limit_bytes();
       return CUDA_SUCCESS;
     case CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT:
-      *pvalue = context->pending_launches;
+      *value = context.pending_launches;
       return CUDA_SUCCESS;
     case CU_LIMIT_MAX_L2_FETCH_GRANULARITY:
-      *pvalue = context->l2_fetch_bytes;
+      *value = context.l2_fetch_bytes;
       return CUDA_SUCCESS;
     case CU_LIMIT_PERSISTING_L2_CACHE_SIZE:
-      *pvalue = 0;
+      *value = 0;
       return CUDA_SUCCESS;
     case CU_LIMIT_SHMEM_SIZE:
-      *pvalue =
-          size_t(context->device.limit(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN));
+      *value =
+          size_t(context.device.limit(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN));
       return CUDA_SUCCESS;
     case CU_LIMIT_CIG_ENABLED:
-      *pvalue = 0;
+      *value = 0;
       return CUDA_SUCCESS;
     case CU_LIMIT_CIG_SHMEM_FALLBACK_ENABLED:
     case CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH:
@@ -527,6 +524,13 @@ CUresult cuCtxGetLimit(size_t* pvalue, CUlimit limit) {
     default:
       return CUDA_ERROR_INVALID_VALUE;
   }
+}
+
+CUresult cuCtxGetLimit(size_t* pvalue, CUlimit limit) {
+  Context* context;
+  if (CUresult result = current_usable(&context)) return result;
+  if (!pvalue) return CUDA_ERROR_INVALID_VALUE;
+  return limit_of(*context, limit, pvalue);
 }
 
 CUresult cuCtxSetLimit(CUlimit limit, size_t value) {

@@ -66,6 +66,7 @@ struct Context final : StreamOwner {
   PrintBuffer print;
   DeviceHeap heap;
   std::atomic<uint64_t> next_grid_id{1};
+  std::atomic<size_t> device_launches{0};  ///< by kernels, not over
 
   /// Makes a fresh state: streams, limits, no error.
   void activate();
@@ -82,6 +83,9 @@ struct Context final : StreamOwner {
   std::vector<std::shared_ptr<Stream>> list_streams();
   void adopt(const std::shared_ptr<Stream>& stream);
 };
+
+/// The value of a CUlimit. errors: 1, 215.
+CUresult limit_of(Context& context, CUlimit limit, size_t* value);
 
 /// This thread's current context: alive and active, else 201 or 709.
 CUresult current(Context** context);

@@ -21,9 +21,10 @@ int constant_bytes(const ptx::Module& module) {
   return static_cast<int>(bytes);
 }
 
-CUresult get_attribute(int* value, CUfunction_attribute attribute, Function& function,
-                       const Device& device) {
-  KernelState& state = *function.state;
+}  // namespace
+
+CUresult get_function_attribute(int* value, CUfunction_attribute attribute, KernelState& state,
+                                const Device& device) {
   auto needs = state.program->needs(state.index);
   if (!needs.ok()) return report(needs.error());
   const ptx::Module& module = state.program->module();
@@ -79,6 +80,8 @@ CUresult get_attribute(int* value, CUfunction_attribute attribute, Function& fun
       return CUDA_ERROR_INVALID_VALUE;
   }
 }
+
+namespace {
 
 CUresult set_attribute(CUfunction_attribute attribute, int value, Function& function,
                        const Device& device) {
@@ -170,7 +173,7 @@ CUresult cuFuncGetAttribute(int* pi, CUfunction_attribute attrib, CUfunction hfu
   if (CUresult result = resolve_function(hfunc, &function)) return result;
   const Device* device;
   if (CUresult result = device_of(*function, &device)) return result;
-  return get_attribute(pi, attrib, *function, *device);
+  return get_function_attribute(pi, attrib, *function->state, *device);
 }
 
 CUresult cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute attrib, int value) {
@@ -250,7 +253,7 @@ CUresult cuKernelGetAttribute(int* pi, CUfunction_attribute attrib, CUkernel han
   Function* kernel;
   if (CUresult result = resolve_kernel(handle, &kernel)) return result;
   if (!pi) return CUDA_ERROR_INVALID_VALUE;
-  return get_attribute(pi, attrib, *kernel, *device);
+  return get_function_attribute(pi, attrib, *kernel->state, *device);
 }
 
 /// partial: an attribute counts for all devices alike

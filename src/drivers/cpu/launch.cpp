@@ -11,6 +11,7 @@
 #include "abi/cpu_api.h"
 #include "base/log.h"
 #include "drivers/cpu/context.h"
+#include "drivers/cpu/device_runtime/device_runtime.h"
 #include "drivers/cpu/module/module.h"
 #include "drivers/cpu/stream/order.h"
 
@@ -18,11 +19,7 @@ namespace limen::cpu {
 
 namespace {
 
-struct Shape {
-  uint32_t grid[3];
-  uint32_t block[3];
-  uint32_t shared_bytes;
-};
+using Shape = LaunchShape;
 
 /// What a launch says beside its shape.
 struct Options {
@@ -36,13 +33,19 @@ struct Options {
 /// Index ranges below this need no 64-bit arithmetic.
 constexpr uint64_t small_grid_threads = uint64_t{1} << 30;
 
-bool is_small(const Shape& shape) {
+uint64_t count(const uint32_t dimensions[3]) {
+  return uint64_t{dimensions[0]} * dimensions[1] * dimensions[2];
+}
+
+}  // namespace
+
+bool is_small(const LaunchShape& shape) {
   for (int i = 0; i < 3; ++i)
     if (uint64_t{shape.grid[i]} * shape.block[i] >= small_grid_threads) return false;
   return true;
 }
 
-CUresult check_shape(const Shape& shape, const Function& function, const Device& device) {
+CUresult check_shape(const LaunchShape& shape, const KernelState& state, const Device& device) {
   for (int i = 0; i < 3; ++i) {
     auto most_block = CUdevice_attribute(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X + i);
     auto most_grid = CUdevice_attribute(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X + i);
@@ -50,7 +53,7 @@ CUresult check_shape(const Shape& shape, const Function& function, const Device&
         shape.grid[i] == 0 || shape.grid[i] > uint32_t(device.limit(most_grid)))
       return CUDA_ERROR_INVALID_VALUE;
   }
-  const ptx::Function& kernel = function.state->function();
+  const ptx::Function& kernel = state.function();
   uint64_t threads = uint64_t{shape.block[0]} * shape.block[1] * shape.block[2];
   if (threads > uint64_t(most_threads(kernel, device))) return CUDA_ERROR_INVALID_VALUE;
   if (kernel.req_ntid[0]) {
@@ -66,16 +69,10 @@ CUresult check_shape(const Shape& shape, const Function& function, const Device&
   return CUDA_SUCCESS;
 }
 
-uint64_t count(const uint32_t dimensions[3]) {
-  return uint64_t{dimensions[0]} * dimensions[1] * dimensions[2];
-}
-
-/// Finds the dimensions of the launch's clusters; 1, 1, 1 without clusters.
-CUresult check_cluster(const Shape& shape, const Function& function, const Options& options,
-                       uint32_t cluster[3], bool* is_explicit) {
-  const KernelState& state = *function.state;
+CUresult find_cluster(const LaunchShape& shape, const KernelState& state, const uint32_t* asked,
+                      uint32_t cluster[3], bool* is_explicit) {
   const ptx::Function& kernel = state.function();
-  cluster_dimensions(state, options.has_cluster ? options.cluster : nullptr, cluster);
+  cluster_dimensions(state, asked, cluster);
   *is_explicit = cluster[0] != 0;
   auto refuse = [&](const std::string& why) {
     log::write(log::Level::warn, fmt::format("cannot launch {}: {}", kernel.name, why));
@@ -100,10 +97,23 @@ CUresult check_cluster(const Shape& shape, const Function& function, const Optio
   return CUDA_SUCCESS;
 }
 
+void attach_context(engine::GridSpec& grid, Context& context) {
+  grid.grid_id = context.next_grid_id.fetch_add(1, std::memory_order_relaxed);
+  grid.sm_count = context.device.multiprocessors();
+  Context* owner = &context;
+  grid.print = [owner](const char* text, size_t bytes) { owner->print.append(text, bytes); };
+  grid.device_malloc = [owner](uint64_t bytes) { return owner->heap.allocate(bytes); };
+  grid.device_free = [owner](uint64_t address) { return owner->heap.release(address); };
+  grid.textures = &driver().textures;
+}
+
+namespace {
+
 /// All blocks of a cooperative grid are resident at once: no more than fit the multiprocessors.
 CUresult check_cooperative(const Shape& shape, Function& function, const Device& device) {
   int blocks = 0;
-  if (CUresult result = resident_blocks(function, device, static_cast<int64_t>(count(shape.block)),
+  if (CUresult result = resident_blocks(*function.state, device,
+                                        static_cast<int64_t>(count(shape.block)),
                                         shape.shared_bytes, &blocks))
     return result;
   const uint64_t most = static_cast<uint64_t>(blocks) * device.multiprocessors();
@@ -192,11 +202,13 @@ CUresult launch(Function& function, const Shape& shape, CUstream stream, void** 
   if (CUresult result = resolve_stream(stream, &on)) return result;
   Context& context = *on.context;
   if (function.module && function.module->context != &context) return CUDA_ERROR_INVALID_HANDLE;
-  if (CUresult result = check_shape(shape, function, context.device)) return result;
+  if (CUresult result = check_shape(shape, *function.state, context.device)) return result;
   if (CUresult result = check_shared(shape, function, context.device)) return result;
   uint32_t cluster[3];
   bool is_explicit_cluster;
-  if (CUresult result = check_cluster(shape, function, options, cluster, &is_explicit_cluster))
+  if (CUresult result =
+          find_cluster(shape, *function.state, options.has_cluster ? options.cluster : nullptr,
+                       cluster, &is_explicit_cluster))
     return result;
   if (options.cooperative)
     if (CUresult result = check_cooperative(shape, function, context.device)) return result;
@@ -222,21 +234,18 @@ CUresult launch(Function& function, const Shape& shape, CUstream stream, void** 
     }
   }
   grid->globals = instance->addresses();
+  grid->priority =
+      priority_levels * (options.has_priority ? options.priority : on.stream->priority());
+  if (instance->program().launches_grids())
+    grid->children = child_grids_of_launch(context, instance, grid->priority);
   grid->keep_alive = std::move(instance);
   std::copy(shape.grid, shape.grid + 3, grid->grid);
   std::copy(shape.block, shape.block + 3, grid->block);
   grid->dynamic_shared_bytes = shape.shared_bytes;
-  grid->grid_id = context.next_grid_id.fetch_add(1, std::memory_order_relaxed);
-  grid->sm_count = context.device.multiprocessors();
-  grid->priority = options.has_priority ? options.priority : on.stream->priority();
   grid->cooperative = options.cooperative;
   std::copy(cluster, cluster + 3, grid->cluster);
   grid->explicit_cluster = is_explicit_cluster;
-  Context* owner = &context;
-  grid->print = [owner](const char* text, size_t bytes) { owner->print.append(text, bytes); };
-  grid->device_malloc = [owner](uint64_t bytes) { return owner->heap.allocate(bytes); };
-  grid->device_free = [owner](uint64_t address) { return owner->heap.release(address); };
-  grid->textures = &driver().textures;
+  attach_context(*grid, context);
   context.print.flush();
   before_work(context, *on.stream);
   uint64_t seq = on.stream->launch(std::move(grid));

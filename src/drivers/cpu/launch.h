@@ -1,16 +1,39 @@
-// What a launch must satisfy, shared by the launch calls, the attributes and the occupancy calls.
-// Thread rule: pure functions.
+// What a launch must satisfy and what every grid gets, shared by the host's launch calls, kernels'
+// own launches, the attributes and the occupancy calls. Thread rule: any thread.
 #pragma once
 #include <cstdint>
 
 #include "abi/cuda_abi.h"
+#include "compiler/jit/compile.h"
 #include "compiler/ptx/ir.h"
 #include "drivers/cpu/device.h"
+#include "engine/engine.h"
 
 namespace limen::cpu {
 
-struct Function;
+struct Context;
 struct KernelState;
+
+struct LaunchShape {
+  uint32_t grid[3];
+  uint32_t block[3];
+  uint32_t shared_bytes;
+};
+
+/// Levels of urgency between two CUDA priorities: a grid that another grid launched is served
+/// before its parent's further blocks, so that few launches are open at once.
+inline constexpr int priority_levels = 32;
+
+/// Index ranges so small that they need no 64-bit arithmetic?
+bool is_small(const LaunchShape& shape);
+/// errors: 1 for wrong dimensions, 801 (logged) for what is not built.
+CUresult check_shape(const LaunchShape& shape, const KernelState& state, const Device& device);
+/// The dimensions of the launch's clusters; 1, 1, 1 without clusters. `asked`: as
+/// cluster_dimensions. errors: 912, with the reason logged.
+CUresult find_cluster(const LaunchShape& shape, const KernelState& state, const uint32_t* asked,
+                      uint32_t cluster[3], bool* is_explicit);
+/// What all grids of a context have: number, multiprocessors, services of the device.
+void attach_context(engine::GridSpec& grid, Context& context);
 
 /// Registers a thread is said to use; they limit nothing.
 inline constexpr int nominal_registers = 32;
@@ -27,8 +50,11 @@ void cluster_dimensions(const KernelState& state, const uint32_t* asked, uint32_
 /// Most blocks of a cluster that a launch may ask for now.
 uint32_t most_cluster_blocks(const KernelState& state);
 /// Blocks of the kernel that a multiprocessor holds; 0: none fits, or the launch would be wrong.
-CUresult resident_blocks(Function& function, const Device& device, int64_t block_threads,
+CUresult resident_blocks(KernelState& state, const Device& device, int64_t block_threads,
                          int64_t dynamic_bytes, int* blocks);
+/// Value of a kernel's attribute. errors: 1, and those of parsing the kernel.
+CUresult get_function_attribute(int* value, CUfunction_attribute attribute, KernelState& state,
+                                const Device& device);
 /// Dynamic shared memory a launch may ask for, in bytes.
 int most_dynamic_shared(const KernelState& state, uint32_t static_bytes, const Device& device);
 

@@ -17,14 +17,14 @@ namespace {
 constexpr int64_t shared_unit_bytes = 128;
 
 struct Question {
-  Function* function = nullptr;
+  KernelState* state = nullptr;
   const Device* device = nullptr;
   int64_t static_bytes = 0;
   int64_t most_dynamic = 0;  ///< what a launch may ask for now
 };
 
 CUresult read_needs(Question* out) {
-  KernelState& state = *out->function->state;
+  KernelState& state = *out->state;
   auto needs = state.program->needs(state.index);
   if (!needs.ok()) return report(needs.error());
   out->static_bytes = needs->static_shared_bytes;
@@ -33,8 +33,10 @@ CUresult read_needs(Question* out) {
 }
 
 CUresult prepare(CUfunction handle, Question* out) {
-  if (CUresult result = resolve_launchable(handle, &out->function)) return result;
-  Context* context = out->function->module ? out->function->module->context : nullptr;
+  Function* function;
+  if (CUresult result = resolve_launchable(handle, &function)) return result;
+  out->state = function->state.get();
+  Context* context = function->module ? function->module->context : nullptr;
   if (context) {
     if (CUresult result = context->sticky()) return result;
   } else if (CUresult result = current_usable(&context)) {
@@ -52,7 +54,7 @@ int64_t shared_of_block(const Question& question, int64_t dynamic_bytes) {
 
 int blocks_that_fit(const Question& question, int64_t block_threads, int64_t dynamic_bytes) {
   const Device& device = *question.device;
-  int64_t most = most_threads(question.function->state->function(), device);
+  int64_t most = most_threads(question.state->function(), device);
   if (block_threads > most || dynamic_bytes > question.most_dynamic) return 0;
   int64_t warps = (block_threads + 31) / 32;
   int64_t by_threads =
@@ -109,10 +111,10 @@ uint32_t most_cluster_blocks(const KernelState& state) {
   return rank ? std::min(most, rank) : most;
 }
 
-CUresult resident_blocks(Function& function, const Device& device, int64_t block_threads,
+CUresult resident_blocks(KernelState& state, const Device& device, int64_t block_threads,
                          int64_t dynamic_bytes, int* blocks) {
   Question question;
-  question.function = &function;
+  question.state = &state;
   question.device = &device;
   if (CUresult result = read_needs(&question)) return result;
   *blocks = blocks_that_fit(question, block_threads, dynamic_bytes);
@@ -158,7 +160,7 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int* minGridSize, int* blockS
     return CUDA_ERROR_INVALID_VALUE;
   Question question;
   if (CUresult result = prepare(func, &question)) return result;
-  int limit = most_threads(question.function->state->function(), *question.device);
+  int limit = most_threads(question.state->function(), *question.device);
   if (blockSizeLimit) limit = std::min(limit, blockSizeLimit);
   // The largest block among those that keep most threads resident, as NVIDIA's own search does.
   int best_threads = 0, best_block = 0, best_blocks = 0;
@@ -189,7 +191,7 @@ CUresult cuOccupancyMaxPotentialClusterSize(int* clusterSize, CUfunction func,
   if (CUresult result = prepare(func, &question)) return result;
   const int64_t blocks = blocks_on_device(question, *config);
   int64_t size = 1;
-  while (2 * size <= std::min<int64_t>(blocks, most_cluster_blocks(*question.function->state)))
+  while (2 * size <= std::min<int64_t>(blocks, most_cluster_blocks(*question.state)))
     size *= 2;
   if (blocks == 0) return CUDA_ERROR_INVALID_VALUE;
   *clusterSize = static_cast<int>(size);
@@ -206,7 +208,7 @@ CUresult cuOccupancyMaxActiveClusters(int* numClusters, CUfunction func,
   Question question;
   if (CUresult result = prepare(func, &question)) return result;
   uint32_t asked[3], cluster[3];
-  const KernelState& state = *question.function->state;
+  const KernelState& state = *question.state;
   cluster_dimensions(state, asked_cluster(*config, asked), cluster);
   const uint64_t size = uint64_t{cluster[0]} * cluster[1] * cluster[2];
   if (size == 0 || size > most_cluster_blocks(state)) return CUDA_ERROR_INVALID_CLUSTER_SIZE;

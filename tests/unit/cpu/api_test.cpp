@@ -97,6 +97,41 @@ TEST_F(Api, launch_checks_have_the_measured_codes) {
   EXPECT_EQ(cuCtxSynchronize(nullptr), CUDA_SUCCESS);
 }
 
+TEST_F(Api, the_device_runtime_is_provided_and_its_first_version_refused) {
+  const std::string head = ".version 8.0\n.target sm_75\n.address_size 64\n";
+  auto caller = [&](const std::string& name) {
+    return head + ".extern .func (.param .b32 r) " + name +
+           "(.param .b64 a, .param .b64 b);\n.visible .entry k() {\n"
+           "{ .param .b64 a; .param .b64 b; .param .b32 r;\nst.param.b64 [a], 0;\n"
+           "st.param.b64 [b], 0;\ncall (r), " +
+           name + ", (a, b); }\nret; }";
+  };
+  CUmodule module = nullptr;
+  const std::string second = caller("__cudaCDP2LaunchDeviceV2");
+  EXPECT_EQ(cuModuleLoadData(&module, second.c_str()), CUDA_SUCCESS);
+  EXPECT_EQ(cuModuleLoadData(&module, caller("cudaLaunchDeviceV2").c_str()),
+            CUDA_ERROR_UNSUPPORTED_DEVSIDE_SYNC);
+  EXPECT_EQ(cuModuleLoadData(&module, caller("__cudaCDP2Unknown").c_str()),
+            CUDA_ERROR_INVALID_PTX);
+  // NVIDIA's own body of it is not taken: this one would not even parse.
+  const std::string theirs = head +
+                             ".visible .func (.param .b32 r) __cudaCDP2LaunchDeviceV2"
+                             "(.param .b64 a, .param .b64 b) { secret.instruction; }";
+  CUlinkState link;
+  ASSERT_EQ(cuLinkCreate(0, nullptr, nullptr, &link), CUDA_SUCCESS);
+  for (const std::string& text : {second, theirs})
+    EXPECT_EQ(cuLinkAddData(link, CU_JIT_INPUT_PTX, const_cast<char*>(text.c_str()),
+                            text.size() + 1, "part", 0, nullptr, nullptr),
+              CUDA_SUCCESS);
+  void* image = nullptr;
+  size_t bytes = 0;
+  EXPECT_EQ(cuLinkComplete(link, &image, &bytes), CUDA_SUCCESS);
+  EXPECT_EQ(cuModuleLoadData(&module, image), CUDA_SUCCESS);
+  EXPECT_EQ(launch(kernel(module, "k"), 1, 1, 1, 1, 1, 1), CUDA_SUCCESS);
+  EXPECT_EQ(cuCtxSynchronize(nullptr), CUDA_SUCCESS);
+  EXPECT_EQ(cuLinkDestroy(link), CUDA_SUCCESS);
+}
+
 TEST_F(Api, shared_memory_limits_and_occupancy) {
   CUmodule module = load();
   CUfunction f = kernel(module, "with_shared");

@@ -64,5 +64,10 @@ class Instance {
 inline uint64_t function_token(ptx::Index function) {
   return 0xF00D000000000000u | uint64_t{function} << 4;
 }
+/// The reverse; false: no function's.
+inline bool function_of_token(uint64_t token, ptx::Index* function) {
+  *function = static_cast<ptx::Index>(token >> 4);
+  return function_token(*function) == token;
+}
 
 }  // namespace limen::cpu

@@ -101,6 +101,7 @@ Function* kernel_of(Library& library, ptx::Index index) {
   if (!state->program) {
     state->program = library.program;
     state->index = index;
+    library.program->share_state(index, state);
   }
   kernel->state = state;
   kernel->library = &library;

@@ -2,7 +2,9 @@
 // The image is Limen's own container of the PTX, not a cubin: it loads with cuModuleLoadData of
 // this driver only. Invariant: the image lives until cuLinkDestroy. Thread rule: one thread a link
 // state.
+#include <cstdlib>
 #include <cstring>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -37,6 +39,30 @@ const char* name_of(CUjitInputType type) {
   }
 }
 
+/// Is this libcudadevrt.a, an archive of one object? Limen has a device runtime of its own, so
+/// there is nothing to take from it.
+bool is_device_runtime(const void* data, size_t bytes) {
+  constexpr std::string_view magic = "!<arch>\n";
+  constexpr size_t head_bytes = 60, size_at = 48, size_digits = 10;
+  const std::string_view archive(static_cast<const char*>(data), bytes);
+  if (archive.substr(0, magic.size()) != magic) return false;
+  size_t objects = 0;
+  bool named = false;
+  for (size_t at = magic.size(); at + head_bytes <= bytes;) {
+    const std::string digits(archive.substr(at + size_at, size_digits));
+    const size_t size = std::strtoul(digits.c_str(), nullptr, 10);
+    const std::string_view name = archive.substr(at, 16);
+    if (size > bytes - at - head_bytes) return false;
+    const std::string_view body = archive.substr(at + head_bytes, size);
+    if (name.substr(0, 2) == "//")
+      named = body.find("cuda_device_runtime.o") != std::string_view::npos;
+    else if (name.substr(0, 2) != "/ ")
+      ++objects;
+    at += head_bytes + size + size % 2;
+  }
+  return named && objects == 1;
+}
+
 CUresult add(LinkState& link, CUjitInputType type, const void* data, size_t bytes,
              const char* name) {
   if (type == CU_JIT_INPUT_PTX) {
@@ -60,6 +86,7 @@ CUresult add(LinkState& link, CUjitInputType type, const void* data, size_t byte
     for (std::string& text : chosen->texts) link.texts.push_back(std::move(text));
     return CUDA_SUCCESS;
   }
+  if (type == CU_JIT_INPUT_LIBRARY && is_device_runtime(data, bytes)) return CUDA_SUCCESS;
   return report_to_log({Code::not_supported,
                         fmt::format("{}: linking of {} is not built; give PTX",
                                     name ? name : "<unnamed>", name_of(type)),
@@ -115,7 +142,7 @@ CUresult cuLinkComplete(CUlinkState state, void** cubinOut, size_t* sizeOut) {
   if (!cubinOut) return CUDA_ERROR_INVALID_VALUE;
   if (link->image.empty()) {
     // Linking here finds the errors now, in this log; loading links again.
-    auto program = make_program({link->texts, true}, link->log);
+    auto program = make_program({link->texts, {}, true}, link->log);
     if (!program.ok()) return report_to_log(program.error(), link->log);
     link->image = pack_linked(link->texts);
   }

@@ -5,6 +5,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <sstream>
@@ -14,6 +15,7 @@
 #include "base/log.h"
 #include "compiler/image/image.h"
 #include "compiler/ptx/parser.h"
+#include "devlib/device_runtime.h"
 #include "drivers/cpu/module/link.h"
 
 namespace limen::cpu {
@@ -47,7 +49,28 @@ std::vector<std::string> unpack_linked(const char* block) {
 
 /// Functions that the device provides to kernels.
 bool is_provided(const std::string& name) {
-  return name == "vprintf" || name == "malloc" || name == "free" || name == "__assertfail";
+  return name == "vprintf" || name == "malloc" || name == "free" || name == "__assertfail" ||
+         kernel::find_device_function(name) != nullptr;
+}
+
+/// NVIDIA's device runtime, which programs are linked with: Limen has its own.
+bool is_device_runtime(const ptx::Module& module) {
+  return std::any_of(module.functions.begin(), module.functions.end(), [](const auto& function) {
+    return function.has_body && kernel::find_device_function(function.name) != nullptr;
+  });
+}
+
+/// A part without PTX is missed if a function is. One part may be NVIDIA's device runtime, which
+/// holds machine code only.
+void warn_of_missing_parts(const std::vector<std::string>& left_out, const Program& program) {
+  const auto& functions = program.module().functions;
+  const bool complete = std::all_of(functions.begin(), functions.end(), [](const auto& function) {
+    return function.has_body || is_provided(function.name);
+  });
+  if (left_out.size() == 1 && complete && program.launches_grids()) return;
+  for (const std::string& left : left_out)
+    log::write(log::Level::warn,
+               "a part of a separately compiled program has no usable PTX: " + left);
 }
 
 /// Every function that is called must have a body or be the device's own.
@@ -58,6 +81,12 @@ Result<void> check_calls(const ptx::Module& module, const ptx::Function& functio
         if (operand.symbol_kind != ptx::Operand::SymbolKind::function) continue;
         const ptx::Function& callee = module.functions[operand.index];
         if (callee.has_body || is_provided(callee.name)) continue;
+        if (kernel::is_old_device_function(callee.name))
+          return Error{Code::unsupported_devside_sync,
+                       fmt::format("line {}: '{}' is of the first device runtime (CDP1), which "
+                                   "this device does not have",
+                                   instruction.line, callee.name),
+                       "build for the second, without CUDA_FORCE_CDP1_IF_SUPPORTED"};
         return Error{Code::invalid_ptx,
                      fmt::format("line {}: unresolved extern function '{}'", instruction.line,
                                  callee.name),
@@ -93,9 +122,7 @@ Result<void> check_whole(ptx::Module& module, JitOptions& log) {
 Result<ChosenPtx> choose_ptx(const fatbin::Image& image, const Device& device) {
   ChosenPtx chosen;
   LIMEN_TRY(fatbin::Choice choice, fatbin::choose_ptx(image, device.capability()));
-  for (const std::string& left : choice.left_out)
-    log::write(log::Level::warn,
-               "a part of a separately compiled program has no usable PTX: " + left);
+  chosen.left_out = std::move(choice.left_out);
   for (uint32_t index : choice.entries) {
     LIMEN_TRY(std::string text, image.ptx_text(image.entries()[index]));
     chosen.texts.push_back(std::move(text));
@@ -105,7 +132,7 @@ Result<ChosenPtx> choose_ptx(const fatbin::Image& image, const Device& device) {
 
 Result<ChosenPtx> choose_ptx(const void* code, const Device& device, bool wrapped) {
   if (!code) return Error{Code::invalid_value, "null image", ""};
-  if (is_linked(code)) return ChosenPtx{unpack_linked(static_cast<const char*>(code)), true};
+  if (is_linked(code)) return ChosenPtx{unpack_linked(static_cast<const char*>(code)), {}, true};
   LIMEN_TRY(fatbin::Image image, fatbin::parse_pointer(code));
   bool is_wrapper =
       image.form() == fatbin::Form::wrapper_v1 || image.form() == fatbin::Form::wrapper_v2;
@@ -136,12 +163,14 @@ Result<std::shared_ptr<Program>> make_program(ChosenPtx chosen, JitOptions& log)
   for (std::string& text : chosen.texts) {
     all += image::content_hash(text.data(), text.size());
     LIMEN_TRY(std::unique_ptr<ptx::Module> module, ptx::parse_module(std::move(text)));
+    if (chosen.texts.size() > 1 && is_device_runtime(*module)) continue;
     modules.push_back(std::move(module));
   }
   LIMEN_TRY(std::unique_ptr<ptx::Module> linked, link_modules(std::move(modules)));
   LIMEN_CHECK(check_whole(*linked, log));
   auto program =
       std::make_shared<Program>(std::move(linked), image::content_hash(all.data(), all.size()));
+  warn_of_missing_parts(chosen.left_out, *program);
   if (chosen.user_text) {
     const ptx::Module& module = program->module();
     // Parsed bodies take some fifteen times the memory of their text.

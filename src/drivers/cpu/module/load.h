@@ -16,6 +16,7 @@ namespace limen::cpu {
 /// PTX chosen for a device, not parsed yet.
 struct ChosenPtx {
   std::vector<std::string> texts;
+  std::vector<std::string> left_out;  ///< parts of the program without usable PTX, described
   bool user_text = false;  ///< plain PTX text or a link's output: verify at once
 };
 

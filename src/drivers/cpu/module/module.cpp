@@ -96,6 +96,7 @@ Function* function_of(Module& module, ptx::Index kernel) {
     function->state->index = kernel;
     function->state->program =
         std::shared_ptr<Program>(module.instance, &module.instance->program());
+    function->state->program->share_state(kernel, function->state);
   }
   function->module = &module;
   function->instance = module.instance;

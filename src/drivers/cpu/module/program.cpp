@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "compiler/image/image.h"
 #include "compiler/ptx/parser.h"
+#include "devlib/device_runtime.h"
 #include "drivers/cpu/driver.h"
 #include "drivers/cpu/module/host_key.h"
 
@@ -125,6 +126,7 @@ Program::Program(std::unique_ptr<ptx::Module> module, std::string content_hash)
   versions_.resize(module_->functions.size());
   for (ptx::Index i = 0; i < module_->functions.size(); ++i) {
     const ptx::Function& function = module_->functions[i];
+    launches_grids_ |= !function.has_body && kernel::find_device_function(function.name) != nullptr;
     if (!function.is_entry || !function.has_body) continue;
     kernels_.push_back(i);
     versions_[i] = std::make_unique<Versions>();
@@ -276,6 +278,23 @@ Result<const Program::BodyNeeds*> Program::body_needs(ptx::Index index) {
   return body_needs_[index].get();
 }
 
+bool Program::known_needs(ptx::Index kernel, KernelNeeds* out) {
+  Versions& versions = *versions_[kernel];
+  std::lock_guard lock(versions.mutex);
+  *out = versions.needs;
+  return versions.needs_known;
+}
+
+std::shared_ptr<KernelState> Program::state_of(ptx::Index kernel) {
+  std::lock_guard lock(versions_[kernel]->mutex);
+  return versions_[kernel]->state.lock();
+}
+
+void Program::share_state(ptx::Index kernel, const std::shared_ptr<KernelState>& state) {
+  std::lock_guard lock(versions_[kernel]->mutex);
+  versions_[kernel]->state = state;
+}
+
 Result<KernelNeeds> Program::needs(ptx::Index kernel) {
   Versions& versions = *versions_[kernel];
   {
@@ -302,8 +321,10 @@ Result<KernelNeeds> Program::needs(ptx::Index kernel) {
       if (variable.space == ptx::Space::shared && variables.insert(v).second)
         place(needs.static_shared_bytes, std::max(variable.align, 1u), variable.bytes);
     }
+    // The address of a kernel is for a launch: its needs are its own.
     for (ptx::Index f : body->functions)
-      if (module_->functions[f].has_body && functions.insert(f).second) todo.push_back(f);
+      if (module_->functions[f].has_body && !module_->functions[f].is_entry && functions.insert(f).second)
+        todo.push_back(f);
   }
   if (needs.static_shared_bytes > most_static_shared)
     return Error{Code::invalid_ptx,

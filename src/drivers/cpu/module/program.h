@@ -19,6 +19,8 @@
 
 namespace limen::cpu {
 
+struct KernelState;
+
 /// What a kernel's body says about its needs; read from the PTX, not from compiled code.
 struct KernelNeeds {
   uint32_t static_shared_bytes = 0;
@@ -45,6 +47,22 @@ class Program {
                                                             const uint32_t block[3],
                                                             bool small_grid,
                                                             jit::Residency residency);
+  /// The version if it is compiled already, else nullptr. Never takes long.
+  std::shared_ptr<const engine::KernelCode> known_version(ptx::Index kernel,
+                                                          const uint32_t block[3], bool small_grid,
+                                                          jit::Residency residency) {
+    return find(*versions_[kernel], block, small_grid, residency);
+  }
+  /// What needs() answered before; false: it was not asked.
+  bool known_needs(ptx::Index kernel, KernelNeeds* out);
+  /// Do its kernels call the device runtime?
+  bool launches_grids() const { return launches_grids_; }
+  bool is_kernel(ptx::Index function) const {
+    return function < versions_.size() && versions_[function];
+  }
+  /// What all handles of the kernel share. Launches made by kernels find it here.
+  std::shared_ptr<KernelState> state_of(ptx::Index kernel);
+  void share_state(ptx::Index kernel, const std::shared_ptr<KernelState>& state);
   /// Parses every body and checks it, `also` by the caller: what loading PTX text does. With `forget`
   /// bodies are not kept (those of linked modules cannot be read again).
   Result<void> verify_all(bool forget,
@@ -69,6 +87,7 @@ class Program {
     std::vector<Version> list;
     bool needs_known = false;
     KernelNeeds needs;
+    std::weak_ptr<KernelState> state;
   };
   /// Beyond this many block shapes a kernel gets one version for all of them.
   static constexpr size_t most_shapes = 8;
@@ -85,6 +104,7 @@ class Program {
   std::vector<std::unique_ptr<Versions>> versions_;     ///< by function index
   std::vector<std::unique_ptr<BodyNeeds>> body_needs_;  ///< by function index, made when asked for
   std::mutex compile_mutex_;
+  bool launches_grids_ = false;
 };
 
 }  // namespace limen::cpu
