@@ -537,11 +537,11 @@ static void check_spread() {
                                                  : turn == 1 ? 0b1111
                                                  : turn == 2 ? 0b0100
                                                              : 1);
-    spread<<<8, 128, 2048>>>(map, mask, turn & 1, out);
+    spread<<<8, 128, 2048>>>(map, mask, turn & 1, 4, out);
     CHECK(cudaMemcpy(got.data(), out, got.size() * 4, cudaMemcpyDeviceToHost));
     for (int b = 0; b < 8; ++b)
       for (int i = 0; i < 128; ++i) {
-        unsigned want = values[(b / 4 * 4 + i / 32) * 48 + 2 + i % 32];
+        unsigned want = values[(b / 4 * 4 + i / 32) * 48 + 4 + i % 32];
         if (!(mask >> b % 4 & 1)) want = 1000000 + b % 4;
         verdict.equal(got[b * 128 + i], want, "multicast", turn * 1024 + b * 128 + i);
       }
@@ -558,11 +558,11 @@ static void check_places() {
   CHECK(cudaMalloc(&maps, 2 * sizeof map));
   CHECK(cudaMemcpy(maps, &map, sizeof map, cudaMemcpyHostToDevice));
   CHECK(cudaMemcpyToSymbol(constant_map, &map, sizeof map));
-  from_anywhere<<<1, 128, 12 * 1024>>>(maps, maps + 1, out);
+  from_anywhere<<<1, 128, 12 * 1024>>>(maps, maps + 1, 4, out);
   CHECK(cudaMemcpy(got.data(), out, got.size() * 4, cudaMemcpyDeviceToHost));
   for (int i = 0; i < 3; ++i)
     for (int n = 0; n < 128; ++n)
-      verdict.equal(got[i * 128 + n], values[(i + n / 32) * 48 + i + n % 32],
+      verdict.equal(got[i * 128 + n], values[(i + n / 32) * 48 + i * 4 + n % 32],
                     i == 0   ? "map in constant memory"
                     : i == 1 ? "map in global memory"
                              : "map copied by the kernel",
@@ -572,10 +572,10 @@ static void check_places() {
   verdict.equal((int)replace_address(&moved, tensor_at() + 4 * 192), 0,
                 "cuTensorMapReplaceAddress");
   CHECK(cudaMemcpy(maps, &moved, sizeof map, cudaMemcpyHostToDevice));
-  from_anywhere<<<1, 128, 12 * 1024>>>(maps, maps + 1, out);
+  from_anywhere<<<1, 128, 12 * 1024>>>(maps, maps + 1, 4, out);
   CHECK(cudaMemcpy(got.data(), out, got.size() * 4, cudaMemcpyDeviceToHost));
   for (int n = 0; n < 128; ++n)
-    verdict.equal(got[128 + n], values[(5 + n / 32) * 48 + 1 + n % 32], "replaced address", n);
+    verdict.equal(got[128 + n], values[(5 + n / 32) * 48 + 4 + n % 32], "replaced address", n);
   CHECK(cudaFree(out));
   CHECK(cudaFree(maps));
 }
