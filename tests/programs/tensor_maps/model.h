@@ -93,7 +93,7 @@ inline Plan plan(const Case& c, bool stores = false) {
   } else {
     row_units /= per_unit;
   }
-  const uint32_t pitch = std::max(row_units * in_shared, span_of(c.swizzle));
+  const uint32_t pitch = std::max(row_units * in_shared, slices ? 0 : span_of(c.swizzle));
   // Stores keep to dimension 0 by chunks of 16 bytes only.
   int64_t width = int64_t(c.dims[0]);
   if (stores && !slices && !padded(c.type)) {
@@ -153,7 +153,7 @@ inline Plan plan(const Case& c, bool stores = false) {
     }
   }
   p.moved = rows * row_units * p.unit_bytes;
-  p.extent = (rows - 1) * pitch + std::max(row_units * in_shared, span_of(c.swizzle));
+  p.extent = rows * pitch;
   p.extent = (p.extent + 127) / 128 * 128;
   return p;
 }
