@@ -123,7 +123,7 @@ class TensorCopy {
   uint64_t rows_ = 0;
   int64_t row_units_ = 0;  ///< of the tensor that may be touched
   uint64_t pitch_ = 0;     ///< bytes from row to row in shared memory
-  uint64_t begin_ = 0;  ///< of the box in the shared window
+  uint64_t begin_ = 0;     ///< of the box in the shared window
 };
 
 const char* TensorCopy::check_mode() const {

@@ -356,8 +356,7 @@ static void check_im2col(uint64_t seed) {
     check_put(random_im2col(r, types[i % 6], 3 + i % 3, 0, i / 3 % 4, true));
   for (int i = 0; i < 24; ++i)
     check_load(random_im2col(r, types[i % 6], 3 + i % 3, 1 + i / 3 % 2, i / 6, false));
-  for (int i = 0; i < 8; ++i)
-    check_put(random_im2col(r, 2, 3 + i % 3, 1 + i % 2, i / 2, true));
+  for (int i = 0; i < 8; ++i) check_put(random_im2col(r, 2, 3 + i % 3, 1 + i % 2, i / 2, true));
 }
 
 // ---- Reductions
@@ -751,6 +750,43 @@ static void ask(const std::vector<Row<A>>& rows, bool table, Call call) {
   }
 }
 
+/// Rows of boxes of each type, interleave and swizzle, as capability 9.0 takes them.
+static void check_rows() {
+  if (capability != 90) return;
+  const cuuint64_t dims[5] = {256, 32, 8, 4, 2}, strides[4] = {8192, 8192 * 32, 8192 * 256, 8192};
+  const cuuint32_t ones[5] = {1, 1, 1, 1, 1};
+  const int corners[3] = {0, 0, 0};
+  alignas(128) CUtensorMap map;
+  for (int row = 0; row < 16 * 3 * 7 * 64; ++row) {
+    const int type = row / 64 / 7 / 3, interleave = row / 64 / 7 % 3, swizzle = row / 64 % 7;
+    const cuuint32_t n = row % 64 * 4 + 4, box[5] = {n, 4, 2, 1, 1};
+    const auto t = (CUtensorMapDataType)type;
+    const auto i = (CUtensorMapInterleave)interleave;
+    const auto s = (CUtensorMapSwizzle)swizzle;
+    const auto l2 = CU_TENSOR_MAP_L2_PROMOTION_NONE;
+    const auto fill = CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE;
+    const auto nan = CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA;
+    const uint32_t bits = n * bits_of(type);
+    const bool fine = type < 13 && swizzle < 4 && bits % 128 == 0 &&
+                      (interleave || !swizzle || bits / 8 <= span_of(swizzle));
+    const int want = fine ? good : bad;
+    auto tiled = [&](CUtensorMapFloatOOBfill f) {
+      return (int)encode_tiled(&map, t, 3, device_tensor, dims, strides, box, ones, i, s, l2, f);
+    };
+    auto wide = [&](CUtensorMapIm2ColWideMode mode) {
+      return (int)encode_wide(&map, t, 4, device_tensor, dims, strides, 0, 0, n, 16, ones, i, mode,
+                              s, l2, fill);
+    };
+    verdict.equal(tiled(fill), want, "tiled row", row);
+    verdict.equal(tiled(nan), type < 6 ? bad : want, "tiled row, NaN fill", row);
+    verdict.equal((int)encode_im2col(&map, t, 4, device_tensor, dims, strides, corners, corners, n,
+                                     16, ones, i, s, l2, fill),
+                  want, "im2col row", row);
+    verdict.equal(wide(CU_TENSOR_MAP_IM2COL_WIDE_MODE_W), want, "wide row", row);
+    verdict.equal(wide(CU_TENSOR_MAP_IM2COL_WIDE_MODE_W128), want, "wide row of 128", row);
+  }
+}
+
 static void check_encode(bool table) {
   ask<TiledArguments>(tiled_rows(), table, [](TiledArguments& a) {
     return (int)encode_tiled(a.map, (CUtensorMapDataType)a.type, a.rank, a.address,
@@ -772,6 +808,7 @@ static void check_encode(bool table) {
                             (CUtensorMapSwizzle)a.swizzle, (CUtensorMapL2promotion)a.promotion,
                             (CUtensorMapFloatOOBfill)a.fill);
   });
+  if (!table) check_rows();
   alignas(128) CUtensorMap map;
   Case c = box_of(2);
   encoded(c, &map);
@@ -796,8 +833,8 @@ static void check_encode(bool table) {
 struct Wrong {
   const char* name;
   void (*change)(Case&, Args&, CUtensorMap&);
-  int op;            ///< -2 a load, -1 a store, else a reduction
-  int want;          ///< of cudaDeviceSynchronize
+  int op;             ///< -2 a load, -1 a store, else a reduction
+  int want;           ///< of cudaDeviceSynchronize
   int want_gpu = -1;  ///< where a GPU answers otherwise, or the same
 };
 
