@@ -1,9 +1,10 @@
 // Boxes of tensors to and from shared memory. A box is cut into rows: in tiled mode the runs along
 // dimension 0, in im2col mode a pixel's channels. A row moves in chunks of 16 bytes, the unit that
 // a swizzle exchanges, or at once where nothing stands in the way. Measured, not in the manual
-// (docs/design/tensor_maps.md has the list): a swizzled row takes at least its span; under
-// interleave, dimension 0 counts slices and the last but one selects a single slice. Invariant:
-// nothing outside the block's shared memory is touched there.
+// (docs/design/tensor_maps.md has the list): a swizzled row takes at least its span; stores fill
+// up the chunk that a row of the tensor ends in; under interleave, dimension 0 counts slices and
+// the last but one selects a single slice. Invariant: nothing outside the block's shared memory
+// is touched there.
 #include "engine/tensor_copy.h"
 
 #include <algorithm>
@@ -94,6 +95,7 @@ class TensorCopy {
   const char* prepare();
   const char* check_mode() const;
   const char* check_type() const;
+  const char* check_coordinates() const;
   TensorResult place_shared();
   void run_tile();
   void run_gather();
@@ -119,8 +121,9 @@ class TensorCopy {
   Units units_;
   uint32_t counts_[tensor_most_rank] = {};  ///< tiled: rows of each dimension but the first
   uint64_t rows_ = 0;
-  uint64_t pitch_ = 0;  ///< bytes from row to row in shared memory
-  uint64_t begin_ = 0;  ///< of the box in the shared window
+  int64_t row_units_ = 0;  ///< of the tensor that may be touched
+  uint64_t pitch_ = 0;     ///< bytes from row to row in shared memory
+  uint64_t begin_ = 0;     ///< of the box in the shared window
 };
 
 const char* TensorCopy::check_mode() const {
@@ -156,9 +159,29 @@ const char* TensorCopy::check_type() const {
   return nullptr;
 }
 
+/// Where a box may begin. None of it is in the manual; an H200 ends with an illegal instruction.
+const char* TensorCopy::check_coordinates() const {
+  const int32_t* at = call_.words;
+  if (!interleaved() && int64_t{at[0]} * bits_of(map_.type) % (chunk_bytes * 8) != 0)
+    return "a tensor's box does not begin at a multiple of 16 bytes along dimension 0";
+  if (!loads())
+    for (uint32_t d = 0; d < map_.rank; ++d)
+      if (at[d] < 0) return "a tensor store begins at a negative coordinate";
+  if (call_.op.mode != TensorMode::im2col) return nullptr;
+  const uint32_t first = interleaved() ? 0 : 1;
+  for (uint32_t i = 0; i < map_.rank - 2u; ++i) {
+    if (at[first + i] < map_.lower[i] || at[first + i] >= map_.size(first + i) + map_.upper[i])
+      return "an im2col instruction begins outside the bounding box";
+    if (!loads() && (map_.lower[i] < 0 || map_.upper[i] > 0))
+      return "an im2col store with a bounding box that leaves the tensor";
+  }
+  return nullptr;
+}
+
 const char* TensorCopy::prepare() {
   if (const char* what = check_mode()) return what;
   if (const char* what = check_type()) return what;
+  if (const char* what = check_coordinates()) return what;
   const bool tiled = map_.kind == TensorKind::tiled;
   uint32_t count = tiled ? map_.box[0] : map_.channels;
   if (interleaved()) {
@@ -174,7 +197,12 @@ const char* TensorCopy::prepare() {
     count /= units_.elements;
   }
   units_.count = count;
-  pitch_ = std::max(units_.row_bytes(), span_of(map_.swizzle));
+  row_units_ = map_.size(0) / units_.elements;
+  if (!loads() && !interleaved() && !is_padded(map_.type)) {
+    const int64_t per_chunk = chunk_bytes / units_.bytes;
+    row_units_ = (row_units_ + per_chunk - 1) / per_chunk * per_chunk;
+  }
+  pitch_ = interleaved() ? units_.row_bytes() : std::max(units_.row_bytes(), span_of(map_.swizzle));
   rows_ = 1;
   if (call_.op.mode == TensorMode::gather4) {
     rows_ = 4;
@@ -278,8 +306,7 @@ void TensorCopy::row(uint64_t index, const Place& at) {
   const uint64_t offset = index * pitch_;
   const int64_t first = at[0] / int64_t{units_.elements};
   if (is_padded(map_.type) && !interleaved()) return move_padded(first, offset, base, inside);
-  const int64_t size = map_.size(0) / units_.elements;
-  if (units_.step == 1 && inside && first >= 0 && first + units_.count <= size &&
+  if (units_.step == 1 && inside && first >= 0 && first + units_.count <= row_units_ &&
       call_.op.direction != TensorDirection::reduce &&
       map_.swizzle != TensorSwizzle::span128_atom32_flip8)
     return move_whole(
@@ -306,18 +333,17 @@ void TensorCopy::move_whole(uint8_t* global, uint64_t offset) {
 
 void TensorCopy::move_chunks(int64_t first, uint64_t offset, uint64_t base, bool inside) {
   const uint32_t each = units_.bytes, row_bytes = units_.row_bytes();
-  const int64_t size = map_.size(0) / units_.elements;
   for (uint32_t at = 0; at < row_bytes; at += chunk_bytes) {
     // Which bytes of the chunk are the tensor's, and where.
     uint32_t from = 0, to = chunk_bytes;
     int64_t unit = first + int64_t{at / each} * units_.step;
     uint64_t global = base + static_cast<uint64_t>(unit) * each + at % each;
     if (each >= chunk_bytes) {
-      if (unit < 0 || unit >= size) from = to;
+      if (unit < 0 || unit >= row_units_) from = to;
     } else {
       const int64_t per_chunk = chunk_bytes / each;
       const int64_t low = std::clamp<int64_t>(-unit, 0, per_chunk);
-      const int64_t high = std::clamp<int64_t>(size - unit, low, per_chunk);
+      const int64_t high = std::clamp<int64_t>(row_units_ - unit, low, per_chunk);
       from = static_cast<uint32_t>(low) * each;
       to = static_cast<uint32_t>(high) * each;
     }
@@ -347,10 +373,9 @@ void TensorCopy::move_chunks(int64_t first, uint64_t offset, uint64_t base, bool
 /// 16 values of 4 or 6 bits in a chunk. Gaps keep what they had. A load of 6-bit values leaves them
 /// packed; a store takes the low 6 bits of 16 bytes.
 void TensorCopy::move_padded(int64_t first, uint64_t offset, uint64_t base, bool inside) {
-  const int64_t size = map_.size(0) / units_.elements;
   for (uint32_t i = 0; i < units_.count; ++i) {
     const int64_t unit = first + i;
-    const bool here = inside && unit >= 0 && unit < size;
+    const bool here = inside && unit >= 0 && unit < row_units_;
     uint8_t* shared = chunk_at(offset + uint64_t{i} * chunk_bytes);
     auto* global = reinterpret_cast<uint8_t*>(base + static_cast<uint64_t>(unit) * units_.bytes);
     if (loads()) {

@@ -1,5 +1,6 @@
-// cuTensorMapEncode* and cuTensorMapReplaceAddress: checks as NVIDIA documents them, then our own
-// 128 bytes (engine/tensor_map.h). Nothing is kept: a map is a value that the program copies about.
+// cuTensorMapEncode* and cuTensorMapReplaceAddress: checks as NVIDIA's driver does them (where it
+// does not do what is documented, as an H200 answers), then our own 128 bytes
+// (engine/tensor_map.h). Nothing is kept: a map is a value that the program copies about.
 // Thread rule: any thread. Design: docs/design/tensor_maps.md.
 // source: CUDA Driver API 13.0 #group__CUDA__TENSOR__MEMORY
 #include "engine/tensor_map.h"
@@ -18,8 +19,9 @@ using engine::TensorSwizzle;
 using engine::TensorType;
 
 constexpr uint32_t first_capability = 90;
-// Of sub-byte types, atoms of swizzles, and im2col along W.
+// Of sub-byte types, atoms of swizzles, and instructions that walk along W.
 constexpr uint32_t second_capability = 100;
+constexpr uint64_t address_end = uint64_t{1} << 57;
 
 /// What the three ways to encode have in common.
 struct Encoding {
@@ -64,8 +66,6 @@ bool read_kinds(const Encoding& e, uint32_t capability, TensorMap* map) {
   map->l2_promotion = static_cast<uint8_t>(e.promotion);
   map->nan_fill = e.fill == CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA;
   if (map->nan_fill && !is_real(map->type)) return false;
-  if (map->interleave == TensorInterleave::bytes32 && map->swizzle != TensorSwizzle::span32)
-    return false;
   if (map->type == TensorType::u6_padded && map->interleave != TensorInterleave::none) return false;
   if (!is_padded(map->type)) return true;
   const bool wide_atoms = map->swizzle == TensorSwizzle::span128_atom64;
@@ -76,16 +76,16 @@ bool read_kinds(const Encoding& e, uint32_t capability, TensorMap* map) {
 
 bool read_sizes(const Encoding& e, TensorMap* map) {
   constexpr uint64_t most_size = uint64_t{1} << 32, stride_end = uint64_t{1} << 40;
-  if (!e.sizes || !e.steps || (e.rank > 1 && !e.strides)) return false;
+  if (!e.sizes || !e.steps || !e.strides) return false;
   const uint64_t alignment = alignment_of(*map);
   map->address = reinterpret_cast<uint64_t>(e.address);
-  if (!multiple(map->address, alignment)) return false;
+  if (!multiple(map->address, alignment) || map->address >= address_end) return false;
   for (cuuint32_t d = 0; d < e.rank; ++d) {
     if (e.sizes[d] == 0 || e.sizes[d] > most_size) return false;
     map->last[d] = static_cast<uint32_t>(e.sizes[d] - 1);
-    // The first is not looked at without interleave.
+    if (e.steps[d] == 0 || e.steps[d] > 8) return false;
+    // The first does nothing without interleave.
     const bool ignored = d == 0 && map->interleave == TensorInterleave::none;
-    if (!ignored && (e.steps[d] == 0 || e.steps[d] > 8)) return false;
     map->step[d] = ignored ? 1 : static_cast<uint8_t>(e.steps[d]);
     if (d == 0) continue;
     const uint64_t stride = e.strides[d - 1];
@@ -98,13 +98,21 @@ bool read_sizes(const Encoding& e, TensorMap* map) {
 
 /// `count` elements along dimension 0: of a box, or a pixel's channels.
 bool fits_row(const TensorMap& map, uint32_t count) {
-  if (map.interleave != TensorInterleave::none) return true;
   if (is_padded(map.type) && count != 128) return false;
   const uint64_t bits = uint64_t{count} * bits_of(map.type);
   if (bits % (16 * 8) != 0) return false;
+  if (map.interleave != TensorInterleave::none) return true;
   const uint64_t bytes = is_padded(map.type) ? count : bits / 8;
   const uint32_t span = span_of(map.swizzle);
   return span == 0 || bytes <= span;
+}
+
+/// A box of `elements` must have room in a multiprocessor's shared memory.
+bool fits_shared(const TensorMap& map, uint64_t elements) {
+  Context* context;
+  if (current(&context)) return false;
+  const int room = context->device.limit(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
+  return elements * bits_of(map.type) / 8 <= static_cast<uint64_t>(room);
 }
 
 /// Checks what all have in common and fills `map`. The rest is the caller's.
@@ -113,7 +121,7 @@ CUresult begin(const Encoding& e, TensorMap* map) {
   if (CUresult result = current(&context)) return result;
   const uint32_t capability = context->device.capability();
   if (capability < first_capability) return CUDA_ERROR_NOT_SUPPORTED;
-  if (!e.out || !multiple(reinterpret_cast<uint64_t>(e.out), 64)) return CUDA_ERROR_INVALID_VALUE;
+  if (!e.out) return CUDA_ERROR_INVALID_VALUE;
   *map = {};
   map->kind = e.kind;
   if (!read_kinds(e, capability, map)) return CUDA_ERROR_INVALID_VALUE;
@@ -130,13 +138,14 @@ CUresult finish(const Encoding& e, TensorMap* map) {
 }
 
 bool read_pixels(uint32_t channels, uint32_t pixels, TensorMap* map) {
-  if (channels == 0 || channels > 256 || pixels > 1024) return false;
-  // 128 are loaded then, whatever the argument.
-  if (pixels == 0 && map->kind != TensorKind::wide128) return false;
+  if (channels == 0 || channels > 256 || pixels == 0 || pixels > 1024) return false;
   map->channels = static_cast<uint16_t>(channels);
   map->pixels = static_cast<uint16_t>(pixels);
-  return fits_row(*map, channels);
+  return fits_row(*map, channels) && fits_shared(*map, uint64_t{channels} * pixels);
 }
+
+/// Bits of a corner: W, H and D share 16.
+int corner_bits(cuuint32_t rank) { return rank == 3 ? 16 : rank == 4 ? 8 : 5; }
 
 /// A corner of the bounding box within its range, and a box that holds something.
 bool read_corner(int lower, int upper, int bits, int index, TensorMap* map) {
@@ -164,11 +173,13 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap* tensorMap, CUtensorMapDataType tens
   TensorMap map;
   if (CUresult result = begin(e, &map)) return result;
   if (!boxDim) return CUDA_ERROR_INVALID_VALUE;
+  uint64_t elements = 1;
   for (cuuint32_t d = 0; d < tensorRank; ++d) {
     if (boxDim[d] == 0 || boxDim[d] > 256) return CUDA_ERROR_INVALID_VALUE;
     map.box[d] = static_cast<uint16_t>(boxDim[d]);
+    elements *= (boxDim[d] + map.step[d] - 1u) / map.step[d];
   }
-  if (!fits_row(map, boxDim[0])) return CUDA_ERROR_INVALID_VALUE;
+  if (!fits_row(map, boxDim[0]) || !fits_shared(map, elements)) return CUDA_ERROR_INVALID_VALUE;
   return finish(e, &map);
 }
 
@@ -188,7 +199,7 @@ CUresult cuTensorMapEncodeIm2col(CUtensorMap* tensorMap, CUtensorMapDataType ten
   if (!pixelBoxLowerCorner || !pixelBoxUpperCorner ||
       !read_pixels(channelsPerPixel, pixelsPerColumn, &map))
     return CUDA_ERROR_INVALID_VALUE;
-  const int bits = tensorRank == 3 ? 16 : tensorRank == 4 ? 8 : 5;
+  const int bits = corner_bits(tensorRank);
   for (int i = 0; i < static_cast<int>(tensorRank) - 2; ++i)
     if (!read_corner(pixelBoxLowerCorner[i], pixelBoxUpperCorner[i], bits, i, &map))
       return CUDA_ERROR_INVALID_VALUE;
@@ -219,14 +230,16 @@ CUresult cuTensorMapEncodeIm2colWide(
   if (CUresult result = begin(e, &map)) return result;
   Context* context;
   if (CUresult result = current(&context)) return result;
-  if (context->device.capability() < second_capability) return CUDA_ERROR_NOT_SUPPORTED;
+  // Capability 9.0 can encode what it has no instruction for, and then every swizzle goes.
+  const bool strict = context->device.capability() >= second_capability;
   const bool swizzled = map.swizzle == TensorSwizzle::span64 ||
                         map.swizzle == TensorSwizzle::span128 ||
                         map.swizzle == TensorSwizzle::span128_atom32;
-  if (!swizzled || map.interleave != TensorInterleave::none ||
+  if ((strict && (!swizzled || map.interleave != TensorInterleave::none)) ||
       static_cast<unsigned>(mode) > CU_TENSOR_MAP_IM2COL_WIDE_MODE_W128 ||
       !read_pixels(channelsPerPixel, pixelsPerColumn, &map) ||
-      !read_corner(pixelBoxLowerCornerWidth, pixelBoxUpperCornerWidth, 16, 0, &map))
+      !read_corner(pixelBoxLowerCornerWidth, pixelBoxUpperCornerWidth, corner_bits(tensorRank), 0,
+                   &map))
     return CUDA_ERROR_INVALID_VALUE;
   return finish(e, &map);
 }
@@ -234,13 +247,15 @@ CUresult cuTensorMapEncodeIm2colWide(
 CUresult cuTensorMapReplaceAddress(CUtensorMap* tensorMap, void* globalAddress) {
   Context* context;
   if (CUresult result = current(&context)) return result;
-  if (!tensorMap) return CUDA_ERROR_INVALID_VALUE;
+  const auto address = reinterpret_cast<uint64_t>(globalAddress);
+  if (!tensorMap || address == 0 || address >= address_end || !multiple(address, 16))
+    return CUDA_ERROR_INVALID_VALUE;
   TensorMap map;
   std::memcpy(&map, tensorMap, sizeof map);
-  const auto address = reinterpret_cast<uint64_t>(globalAddress);
-  if (!is_tensor_map(map) || !multiple(address, alignment_of(map))) return CUDA_ERROR_INVALID_VALUE;
+  const bool sealed = is_tensor_map(map);
   map.address = address;
-  seal(&map);
+  // What was no map becomes none: NVIDIA's driver does not look, a kernel will.
+  if (sealed) seal(&map);
   std::memcpy(tensorMap, &map, sizeof map);
   return CUDA_SUCCESS;
 }

@@ -227,7 +227,7 @@ __global__ void add_together(const __grid_constant__ CUtensorMap map) {
 
 /// Rank 0 loads a tile into the blocks named in `mask`; out: each block's tile.
 __global__ void __cluster_dims__(4, 1, 1)
-    spread(const __grid_constant__ CUtensorMap map, unsigned short mask, int hint, unsigned* out) {
+    spread(const __grid_constant__ CUtensorMap map, unsigned short mask, int hint, int x, unsigned* out) {
   extern __shared__ __align__(1024) uint8_t buffer[];
   auto* tile = (unsigned*)buffer;
   auto* barrier = (unsigned long long*)(buffer + 1024);
@@ -240,7 +240,7 @@ __global__ void __cluster_dims__(4, 1, 1)
   }
   asm volatile("fence.proxy.async;" ::: "memory");
   cluster.sync();
-  const int x = 2, y = (int)(blockIdx.x / 4) * 4;
+  const int y = (int)(blockIdx.x / 4) * 4;
   if (threadIdx.x == 0 && rank == 0) {
     const unsigned s = shared_address(tile);
     if (!hint)
@@ -266,7 +266,7 @@ __constant__ CUtensorMap constant_map;
 
 /// The same tile through the map in constant memory, in global memory, and through a copy that the
 /// kernel made by way of shared memory; prefetches on the way.
-__global__ void from_anywhere(const CUtensorMap* global_map, CUtensorMap* copy, unsigned* out) {
+__global__ void from_anywhere(const CUtensorMap* global_map, CUtensorMap* copy, int x, unsigned* out) {
   extern __shared__ __align__(1024) uint8_t buffer[];
   auto* tiles = (unsigned*)buffer;
   auto* map_in_shared = (CUtensorMap*)(buffer + 4096);
@@ -299,7 +299,7 @@ __global__ void from_anywhere(const CUtensorMap* global_map, CUtensorMap* copy, 
       asm volatile(
           "cp.async.bulk.tensor.2d.shared::cta.global.mbarrier::complete_tx::bytes [%0], [%1, {%2,%3}], "
           "[%4];" ::"r"(shared_address(tiles + i * 128)),
-          "l"(maps[i]), "r"(i), "r"(i), "r"(b)
+          "l"(maps[i]), "r"(i * x), "r"(i), "r"(b)
           : "memory");
     if (!wait(b)) tiles[0] = 0xdead;
   }

@@ -80,7 +80,7 @@ struct Plan {
   uint32_t extent = 0;      ///< bytes of shared memory
 };
 
-inline Plan plan(const Case& c) {
+inline Plan plan(const Case& c, bool stores = false) {
   Plan p;
   const bool slices = c.interleave != 0;
   const uint32_t slice = c.interleave == 1 ? 16 : 32;
@@ -93,12 +93,18 @@ inline Plan plan(const Case& c) {
   } else {
     row_units /= per_unit;
   }
-  const uint32_t pitch = std::max(row_units * in_shared, span_of(c.swizzle));
+  const uint32_t pitch = std::max(row_units * in_shared, slices ? 0 : span_of(c.swizzle));
+  // Stores keep to dimension 0 by chunks of 16 bytes only.
+  int64_t width = int64_t(c.dims[0]);
+  if (stores && !slices && !padded(c.type)) {
+    const int64_t chunk = 128 / bits_of(c.type);
+    width = (width + chunk - 1) / chunk * chunk;
+  }
   uint32_t rows = 0;
   auto add_row = [&](const int64_t* at) {
     for (uint32_t i = 0; i < row_units; ++i) {
       int64_t x = at[0] + int64_t(i) * per_unit * (slices ? c.steps[0] : 1);
-      bool inside = x >= 0 && x < int64_t(c.dims[0]);
+      bool inside = x >= 0 && x < width;
       int64_t where = (slices ? x * slice : x * bits_of(c.type) / 8);
       for (int d = 1; d < c.rank; ++d) {
         inside = inside && at[d] >= 0 && at[d] < int64_t(c.dims[d]);
@@ -147,7 +153,7 @@ inline Plan plan(const Case& c) {
     }
   }
   p.moved = rows * row_units * p.unit_bytes;
-  p.extent = (rows - 1) * pitch + std::max(row_units * in_shared, span_of(c.swizzle));
+  p.extent = rows * pitch;
   p.extent = (p.extent + 127) / 128 * 128;
   return p;
 }
@@ -191,7 +197,7 @@ inline void after_load(const Case& c, const std::vector<uint8_t>& global,
 inline void after_store(const Case& c, const std::vector<uint8_t>& shared,
                         std::vector<uint8_t>& global,
                         const std::function<void(uint8_t*, const uint8_t*)>& combine = {}) {
-  const Plan p = plan(c);
+  const Plan p = plan(c, true);
   const uint32_t element = std::max(1, bits_of(c.type) / 8);
   for (const Unit& u : p.units) {
     if (u.global < 0) continue;

@@ -1,5 +1,6 @@
 // Arguments of cuTensorMapEncode*, right and wrong, and the codes that answer them. Each row changes one
-// thing of a good call. `want` is for compute capability 9.0; `want_10` for 10.0 and later.
+// thing of a good call. `want` is for compute capability 9.0, all of it measured (H200, driver
+// 580.159.04); `want_10` for 10.0 and later, from the manual.
 #pragma once
 #include <cuda.h>
 
@@ -31,7 +32,7 @@ struct Row {
   const char* name;
   void (*change)(Arguments&);
   int want;
-  int want_10 = -1;  ///< -1: the same
+  int want_10 = -1;      ///< -1: the same; -2: as the device has shared memory, not asked
   bool crashes = false;  ///< NVIDIA's driver may: not asked there
 };
 
@@ -42,7 +43,8 @@ inline const std::vector<Row<TiledArguments>>& tiled_rows() {
   static const std::vector<Row<A>> rows = {
       {"good", [](A&) {}, good},
       {"map null", [](A& a) { a.map = nullptr; }, bad},
-      {"map + 16", [](A& a) { a.map = (CUtensorMap*)((char*)a.map + 16); }, bad},
+      {"map + 16", [](A& a) { a.map = (CUtensorMap*)((char*)a.map + 16); }, good},
+      {"map + 1", [](A& a) { a.map = (CUtensorMap*)((char*)a.map + 1); }, good},
       {"map + 64", [](A& a) { a.map = (CUtensorMap*)((char*)a.map + 64); }, good},
       {"type 12", [](A& a) { a.type = 12; }, good},
       {"type 13, 16U4_ALIGN8B", [](A& a) { a.type = 13; }, bad, good},
@@ -62,13 +64,15 @@ inline const std::vector<Row<TiledArguments>>& tiled_rows() {
       {"type -1", [](A& a) { a.type = -1; }, bad},
       {"rank 0", [](A& a) { a.rank = 0; }, bad},
       {"rank 1", [](A& a) { a.rank = 1; }, good},
-      {"rank 1, strides null", [](A& a) { a.rank = 1, a.no_strides = true; }, good},
+      {"rank 1, strides null", [](A& a) { a.rank = 1, a.no_strides = true; }, bad},
       {"rank 5", [](A& a) { a.rank = 5; }, good},
       {"rank 6", [](A& a) { a.rank = 6; }, bad},
       {"address + 16", [](A& a) { a.address = (char*)a.address + 16; }, good},
       {"address + 8", [](A& a) { a.address = (char*)a.address + 8; }, bad},
       {"address null", [](A& a) { a.address = nullptr; }, good},
       {"address of the host", [](A& a) { a.address = (void*)0x7f0000001000; }, good},
+      {"address 2^56", [](A& a) { a.address = (void*)(1ull << 56); }, good},
+      {"address 2^57", [](A& a) { a.address = (void*)(1ull << 57); }, bad},
       {"sizes null", [](A& a) { a.no_dims = true; }, bad, -1, true},
       {"strides null", [](A& a) { a.no_strides = true; }, bad, -1, true},
       {"box null", [](A& a) { a.no_box = true; }, bad, -1, true},
@@ -86,11 +90,15 @@ inline const std::vector<Row<TiledArguments>>& tiled_rows() {
       {"box 256", [](A& a) { a.box[0] = 256, a.dims[0] = 256; }, good},
       {"box 257", [](A& a) { a.box[1] = 257; }, bad},
       {"box beyond the tensor", [](A& a) { a.box[0] = 128; }, good},
-      {"box beyond shared memory", [](A& a) { a.box[0] = a.box[1] = 256; }, good},
+      {"box beyond shared memory", [](A& a) { a.box[0] = a.box[1] = 256; }, bad},
+      {"box of 228 KiB", [](A& a) { a.box[0] = 256, a.box[1] = 228; }, good, -2},
+      {"box beyond 228 KiB", [](A& a) { a.box[0] = 256, a.box[1] = 229; }, bad},
+      {"box of 128 KiB by a step", [](A& a) { a.box[0] = a.box[1] = 256, a.steps[1] = 2; }, good, -2},
       {"row of 12 bytes", [](A& a) { a.box[0] = 3; }, bad},
       {"row of 8 bytes", [](A& a) { a.box[0] = 2; }, bad},
-      {"step 0 along 0", [](A& a) { a.steps[0] = 0; }, good},
-      {"step 9 along 0", [](A& a) { a.steps[0] = 9; }, good},
+      {"step 0 along 0", [](A& a) { a.steps[0] = 0; }, bad},
+      {"step 8 along 0", [](A& a) { a.steps[0] = 8; }, good},
+      {"step 9 along 0", [](A& a) { a.steps[0] = 9; }, bad},
       {"step 0", [](A& a) { a.steps[1] = 0; }, bad},
       {"step 8", [](A& a) { a.steps[1] = 8; }, good},
       {"step 9", [](A& a) { a.steps[1] = 9; }, bad},
@@ -108,13 +116,14 @@ inline const std::vector<Row<TiledArguments>>& tiled_rows() {
       {"swizzle 7", [](A& a) { a.swizzle = 7; }, bad},
       {"interleave 16B, rank 2", [](A& a) { a.interleave = 1; }, bad},
       {"interleave 16B", [](A& a) { a.interleave = 1, a.rank = 3; }, good},
-      {"interleave 16B, odd row", [](A& a) { a.interleave = 1, a.rank = 3, a.box[0] = 3; }, good},
+      {"interleave 16B, odd row", [](A& a) { a.interleave = 1, a.rank = 3, a.box[0] = 3; }, bad},
+      {"interleave 16B, swizzle 32B, row of 1024 bytes", [](A& a) { a.interleave = 1, a.rank = 3, a.swizzle = 1, a.box[0] = 256; }, good},
       {"interleave 16B, swizzle 32B", [](A& a) { a.interleave = 1, a.rank = 3, a.swizzle = 1; }, good},
       {"interleave 16B, swizzle 128B", [](A& a) { a.interleave = 1, a.rank = 3, a.swizzle = 3; }, good},
       {"interleave 16B, step 0", [](A& a) { a.interleave = 1, a.rank = 3, a.steps[0] = 0; }, bad},
       {"interleave 32B, swizzle 32B", [](A& a) { a.interleave = 2, a.rank = 3, a.swizzle = 1; }, good},
-      {"interleave 32B, no swizzle", [](A& a) { a.interleave = 2, a.rank = 3; }, bad},
-      {"interleave 32B, swizzle 64B", [](A& a) { a.interleave = 2, a.rank = 3, a.swizzle = 2; }, bad},
+      {"interleave 32B, no swizzle", [](A& a) { a.interleave = 2, a.rank = 3; }, good},
+      {"interleave 32B, swizzle 64B", [](A& a) { a.interleave = 2, a.rank = 3, a.swizzle = 2; }, good},
       {"interleave 32B, address + 16", [](A& a) { a.interleave = 2, a.rank = 3, a.swizzle = 1, a.address = (char*)a.address + 16; }, bad},
       {"interleave 32B, stride 272", [](A& a) { a.interleave = 2, a.rank = 3, a.swizzle = 1, a.strides[0] = 272; }, bad},
       {"interleave 3", [](A& a) { a.interleave = 3, a.rank = 3; }, bad},
@@ -161,7 +170,11 @@ inline const std::vector<Row<Im2colArguments>>& im2col_rows() {
       {"im2col swizzle 64B", [](A& a) { a.swizzle = 2; }, bad},
       {"im2col step 9", [](A& a) { a.steps[2] = 9; }, bad},
       {"im2col interleave 16B", [](A& a) { a.interleave = 1; }, good},
-      {"im2col interleave 16B, odd channels", [](A& a) { a.interleave = 1, a.channels = 3; }, good},
+      {"im2col interleave 16B, odd channels", [](A& a) { a.interleave = 1, a.channels = 3; }, bad},
+      {"im2col of 228 KiB", [](A& a) { a.channels = 64, a.pixels = 912; }, good, -2},
+      {"im2col beyond 228 KiB", [](A& a) { a.channels = 64, a.pixels = 913; }, bad},
+      {"im2col step 0 along 0", [](A& a) { a.steps[0] = 0; }, bad},
+      {"im2col step 9 along 0", [](A& a) { a.steps[0] = 9; }, bad},
       {"im2col interleave 32B, swizzle 32B", [](A& a) { a.interleave = 2, a.swizzle = 1; }, good},
   };
   return rows;
@@ -169,18 +182,22 @@ inline const std::vector<Row<Im2colArguments>>& im2col_rows() {
 
 inline const std::vector<Row<Im2colArguments>>& wide_rows() {
   using A = Im2colArguments;
-  constexpr int not_supported = CUDA_ERROR_NOT_SUPPORTED;
   static const std::vector<Row<A>> rows = {
-      {"wide good", [](A& a) { a.swizzle = 3; }, not_supported, good},
-      {"wide 128", [](A& a) { a.swizzle = 3, a.mode = 1; }, not_supported, good},
-      {"wide 128, pixels 0", [](A& a) { a.swizzle = 3, a.mode = 1, a.pixels = 0; }, not_supported, good},
-      {"wide mode 2", [](A& a) { a.swizzle = 3, a.mode = 2; }, not_supported, bad},
-      {"wide no swizzle", [](A& a) { a.swizzle = 0; }, not_supported, bad},
-      {"wide swizzle 32B", [](A& a) { a.swizzle = 1, a.channels = 8; }, not_supported, bad},
-      {"wide swizzle 64B", [](A& a) { a.swizzle = 2, a.channels = 16; }, not_supported, good},
-      {"wide interleave", [](A& a) { a.swizzle = 3, a.interleave = 1; }, not_supported, bad},
-      {"wide corner -32768", [](A& a) { a.swizzle = 3, a.lower[0] = -32768; }, not_supported, good},
-      {"wide box of none", [](A& a) { a.swizzle = 3, a.upper[0] = -32; }, not_supported, bad},
+      {"wide good", [](A& a) { a.swizzle = 3; }, good},
+      {"wide 128", [](A& a) { a.swizzle = 3, a.mode = 1; }, good},
+      {"wide 128, pixels 0", [](A& a) { a.swizzle = 3, a.mode = 1, a.pixels = 0; }, bad},
+      {"wide mode 2", [](A& a) { a.swizzle = 3, a.mode = 2; }, bad},
+      {"wide no swizzle", [](A& a) { a.swizzle = 0; }, good, bad},
+      {"wide swizzle 32B", [](A& a) { a.swizzle = 1, a.channels = 8; }, good, bad},
+      {"wide swizzle 64B", [](A& a) { a.swizzle = 2, a.channels = 16; }, good},
+      {"wide interleave", [](A& a) { a.swizzle = 3, a.interleave = 1; }, good, bad},
+      {"wide rank 3, corner -32768", [](A& a) { a.rank = 3, a.swizzle = 3, a.lower[0] = -32768; }, good},
+      {"wide corner -128", [](A& a) { a.swizzle = 3, a.lower[0] = -128; }, good},
+      {"wide corner -129", [](A& a) { a.swizzle = 3, a.lower[0] = -129; }, bad},
+      {"wide rank 5, corner 15", [](A& a) { a.rank = 5, a.swizzle = 3, a.upper[0] = 15; }, good},
+      {"wide rank 5, corner 16", [](A& a) { a.rank = 5, a.swizzle = 3, a.upper[0] = 16; }, bad},
+      {"wide step 9 along 0", [](A& a) { a.swizzle = 3, a.steps[0] = 9; }, bad},
+      {"wide box of none", [](A& a) { a.swizzle = 3, a.upper[0] = -32; }, bad},
   };
   return rows;
 }
