@@ -64,7 +64,6 @@ Fiber& fiber_of(BlockContext* context, WarpContext* warp, const char* service) {
 // An attribute of the type, not only of the declaration: clang compares it with the member's.
 __attribute__((noreturn)) void service_fault(BlockContext* context, uint32_t kind, uint32_t warp,
                                              uint32_t lane, uint32_t line, uint64_t address) {
-  const BlockRecord& record = record_of(context);
   PendingFault pending;
   pending.kind = kind == 0 || kind > static_cast<uint32_t>(Fault::no_multicast)
                      ? Fault::trap
