@@ -32,9 +32,15 @@ TEST(OracleInstruction, SaturationAndReluStopAtTheEnds) {
   EXPECT_EQ(value32("add.sat.s32 %r0, 0x7fffffff, 1"), 0x7fffffffu);
   EXPECT_EQ(value32("sub.sat.s32 %r0, 0x80000000, 1"), 0x80000000u);
   EXPECT_EQ(value32("min.relu.s32 %r0, -5, 3"), 0u);
-  EXPECT_EQ(value32("min.s16x2 %r0, 0xffff0002, 0x00010003"), 0xffff0002u);
-  EXPECT_EQ(value32("max.relu.s16x2 %r0, 0xffff8000, 0xfffe0003"), 0x00000003u);
-  EXPECT_EQ(value32("min.u16x2 %r0, 0xffff0002, 0x00010003"), 0x00010002u);
+  EXPECT_EQ(value32("mov.b32 %r1, 0xffff0002; mov.b32 %r2, 0x00010003; "
+                    "min.s16x2 %r0, %r1, %r2"),
+            0xffff0002u);
+  EXPECT_EQ(value32("mov.b32 %r1, 0xffff8000; mov.b32 %r2, 0xfffe0003; "
+                    "max.relu.s16x2 %r0, %r1, %r2"),
+            0x00000003u);
+  EXPECT_EQ(value32("mov.b32 %r1, 0xffff0002; mov.b32 %r2, 0x00010003; "
+                    "min.u16x2 %r0, %r1, %r2"),
+            0x00010002u);
 }
 
 TEST(OracleInstruction, CarriesRunThroughChains) {
