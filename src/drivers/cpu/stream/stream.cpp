@@ -12,17 +12,11 @@ namespace limen::cpu {
 
 namespace {
 
-/// Streams whose awaited point has come, waiting for this thread to run them.
-struct ReadyList {
-  bool draining = false;
-  std::vector<std::function<void()>> entries;
-};
+using ReadyList = std::vector<std::function<void()>>;
+/// Streams whose awaited point has come, waiting for this thread to run them. Made when there is one
+/// and gone when it has run: nothing is left to the thread's end, where the order is the program's.
 thread_local ReadyList* ready_list = nullptr;
-
-ReadyList& this_thread_ready() {
-  if (!ready_list) ready_list = new ReadyList;
-  return *ready_list;
-}
+thread_local bool draining = false;
 
 }  // namespace
 
@@ -115,8 +109,7 @@ void Stream::begin() {
 }
 
 void Stream::run_from_head() {
-  ReadyList& ready = this_thread_ready();
-  bool outermost = !std::exchange(ready.draining, true);
+  const bool outermost = !std::exchange(draining, true);
   for (;;) {
     Op* op;
     std::shared_ptr<Stream> last_reference;
@@ -137,12 +130,13 @@ void Stream::run_from_head() {
   }
   // `this` may be gone from here on.
   if (!outermost) return;
-  while (!ready.entries.empty()) {
-    auto entry = std::move(ready.entries.back());
-    ready.entries.pop_back();
+  while (ready_list && !ready_list->empty()) {
+    auto entry = std::move(ready_list->back());
+    ready_list->pop_back();
     entry();
   }
-  ready.draining = false;
+  delete std::exchange(ready_list, nullptr);
+  draining = false;
 }
 
 /// Starts an operation. True: it is complete already. False: finish() will be called, perhaps has
@@ -217,7 +211,8 @@ void Stream::complete(Op* op) {
 
 void Stream::make_ready(std::shared_ptr<Stream> stream, Op* op) {
   // Always called below run_from_head() or finish(), which drain the list.
-  this_thread_ready().entries.push_back([stream = std::move(stream), op] { stream->finish(op); });
+  if (!ready_list) ready_list = new ReadyList;
+  ready_list->push_back([stream = std::move(stream), op] { stream->finish(op); });
 }
 
 void Stream::finish(Op* op) {
