@@ -155,6 +155,7 @@ bool BlockSet::admit(Joined& joined) {
   }
   FiberBlock* first = size == 1 ? take_block() : take_cluster(size)->blocks[0];
   joined.blocks += size;
+  grid.tell_begun(linear, size);
   if (!start(*first, grid, linear)) drop_block(*first);
   return true;
 }
@@ -294,6 +295,7 @@ void BlockSet::block_over(FiberBlock& block) {
     worker_.note_cost(grid, (now - block.started_ns) * size / std::max(1u, resident_), size);
     while (!worker_.scheduler().has_more_urgent(grid.priority) &&
            grid.claim(size, linear) == size) {
+      grid.tell_begun(linear, size);
       FiberBlock& first = block.cluster != nullptr ? *block.cluster->blocks[0] : block;
       if (start(first, grid, linear)) {
         worker_.finish_blocks(grid, over);

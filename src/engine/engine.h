@@ -80,6 +80,8 @@ struct GridSpec {
                              ///< most_resident_blocks ends in Fault::out_of_resources
   int priority = 0;          ///< lower is more urgent, as CUDA's
   std::function<void(const FaultInfo&)> done;  ///< on a worker, exactly once
+  std::shared_ptr<void> begun;  ///< let go, outside of kernels, when the last block is about to
+                                ///< begin; at the latest with the grid
   std::shared_ptr<ChildGrids> children;  ///< of a kernel that may launch grids; else empty
   // Device services the driver owns:
   std::function<void(const char*, size_t)> print;   ///< formatted printf text of this context

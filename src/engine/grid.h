@@ -64,6 +64,11 @@ struct GridRun {
     if (begin >= total) return 0;
     return total - begin < want ? total - begin : want;
   }
+  /// Tells who waits for the last block's beginning. By the worker that has claimed these blocks,
+  /// outside of kernels.
+  void tell_begun(uint64_t begin, uint64_t count) {
+    if (begin + count >= total && spec->begun) spec->begun.reset();
+  }
   /// Takes a cluster of blocks for good: they count as finished and never run. False: none is left.
   /// Called by a running block of this grid, so the grid cannot end here. Blocks of a cooperative
   /// grid have all begun as far as it can tell.

@@ -229,6 +229,7 @@ void Worker::run_region(GridRun& grid, bool once) {
     if (grid.cancelled()) {
       count += grid.claim(grid.total, begin);
     } else {
+      grid.tell_begun(begin, count);
       write_mxcsr(kernel_mxcsr);
       run_chunk(grid, begin, count);
       write_mxcsr(host_mxcsr);

@@ -143,6 +143,7 @@ void Context::activate() {
   owner = next_owner++;
   error = 0;
   legacy = std::make_shared<Stream>(*this, Stream::Kind::legacy, 0);
+  legacy_attributes = {};
   stack_bytes = 1024;
   pending_launches = 2048;
   l2_fetch_bytes = 64;
@@ -223,6 +224,8 @@ std::vector<std::shared_ptr<Stream>> Context::list_streams() {
 
 void Context::adopt(const std::shared_ptr<Stream>& stream) {
   std::lock_guard lock(mutex);
+  // Those that did their work and that nothing refers to: adopted ones have no handle to go with.
+  std::erase_if(streams, [](const auto& one) { return one.use_count() == 1 && one->idle(); });
   streams.push_back(stream);
 }
 

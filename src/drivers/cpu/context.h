@@ -17,6 +17,7 @@
 #include "drivers/cpu/driver.h"
 #include "drivers/cpu/memory/heap.h"
 #include "drivers/cpu/print.h"
+#include "drivers/cpu/stream/attribute.h"
 #include "drivers/cpu/stream/stream.h"
 
 namespace limen::cpu {
@@ -29,8 +30,7 @@ struct StreamHandle {
   Context* context = nullptr;
   unsigned flags = 0;
   uint64_t id = 0;
-  CUaccessPolicyWindow window{};  ///< a caching hint; only kept to be read back
-  CUsynchronizationPolicy sync_policy = CU_SYNC_POLICY_AUTO;
+  StreamAttributes attributes;  ///< guarded by the context's mutex
 };
 
 /// What a CUevent handle is.
@@ -51,6 +51,7 @@ struct Context final : StreamOwner {
   std::mutex life;  ///< serialises activate() and end()
 
   std::shared_ptr<Stream> legacy;
+  StreamAttributes legacy_attributes;  ///< guarded by mutex
   std::mutex mutex;
   std::vector<std::shared_ptr<Stream>> streams;  ///< all but legacy, also destroyed ones still busy
   std::set<StreamHandle*> stream_handles;

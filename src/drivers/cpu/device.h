@@ -49,6 +49,11 @@ class Device {
   MemPool* default_pool_ = nullptr;
 };
 
+/// CUatomicOperationCapability bits of each operation on memory that devices and host share.
+/// errors: 1 for an unknown operation.
+CUresult atomic_capabilities(unsigned* capabilities, const CUatomicOperation* operations,
+                             unsigned count);
+
 /// Bytes the machine can still give without swapping or hitting the cgroup's limit.
 uint64_t available_memory_bytes();
 /// Memory of the machine as the cgroup limits it.

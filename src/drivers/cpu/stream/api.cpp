@@ -5,6 +5,7 @@
 
 #include "abi/cpu_api.h"
 #include "drivers/cpu/context.h"
+#include "drivers/cpu/stream/attribute.h"
 #include "drivers/cpu/stream/order.h"
 
 namespace limen::cpu {
@@ -60,9 +61,9 @@ CUresult cuStreamSynchronize(CUstream hStream) {
     if (on.stream->kind() == Stream::Kind::legacy) {
       before_work(*on.context, *on.stream);
       seq = on.stream->task([] {}, true);
-      on.stream->wait(seq, on.context->wait_policy());
+      on.stream->wait(seq, wait_policy_of(on));
     } else {
-      on.stream->wait_all(on.context->wait_policy());
+      on.stream->wait_all(wait_policy_of(on));
     }
   }
   on.context->print.flush();
@@ -179,61 +180,6 @@ CUresult cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t lengt
   // With pageable access any host pointer may be attached.
   if (!managed && driver().space.contains(dptr)) return CUDA_ERROR_INVALID_VALUE;
   if (managed && length && length != block.bytes) return CUDA_ERROR_INVALID_VALUE;
-  return CUDA_SUCCESS;
-}
-
-/// partial: caching and synchronisation hints, priority to read; other attributes are refused
-CUresult cuStreamSetAttribute(CUstream hStream, CUstreamAttrID attr,
-                              const CUstreamAttrValue* value) {
-  ResolvedStream on;
-  if (CUresult result = resolve_stream(hStream, &on)) return result;
-  if (!value) return CUDA_ERROR_INVALID_VALUE;
-  switch (attr) {
-    case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
-      if (on.handle) on.handle->window = value->accessPolicyWindow;
-      return CUDA_SUCCESS;
-    case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
-      if (value->syncPolicy < CU_SYNC_POLICY_AUTO ||
-          value->syncPolicy > CU_SYNC_POLICY_BLOCKING_SYNC)
-        return CUDA_ERROR_INVALID_VALUE;
-      if (on.handle) on.handle->sync_policy = value->syncPolicy;
-      return CUDA_SUCCESS;
-    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
-    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
-      return CUDA_SUCCESS;  // one coherent memory
-    default:
-      return CUDA_ERROR_INVALID_VALUE;
-  }
-}
-
-/// partial: caching and synchronisation hints, priority; other attributes are refused
-CUresult cuStreamGetAttribute(CUstream hStream, CUstreamAttrID attr, CUstreamAttrValue* value) {
-  ResolvedStream on;
-  if (CUresult result = resolve_stream(hStream, &on)) return result;
-  if (!value) return CUDA_ERROR_INVALID_VALUE;
-  switch (attr) {
-    case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
-      value->accessPolicyWindow = on.handle ? on.handle->window : CUaccessPolicyWindow{};
-      return CUDA_SUCCESS;
-    case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
-      value->syncPolicy = on.handle ? on.handle->sync_policy : CU_SYNC_POLICY_AUTO;
-      return CUDA_SUCCESS;
-    case CU_LAUNCH_ATTRIBUTE_PRIORITY:
-      value->priority = on.stream->priority();
-      return CUDA_SUCCESS;
-    default:
-      return CUDA_ERROR_INVALID_VALUE;
-  }
-}
-
-CUresult cuStreamCopyAttributes(CUstream dst, CUstream src) {
-  ResolvedStream to, from;
-  if (CUresult result = resolve_stream(dst, &to)) return result;
-  if (CUresult result = resolve_stream(src, &from)) return result;
-  if (to.handle && from.handle) {
-    to.handle->window = from.handle->window;
-    to.handle->sync_policy = from.handle->sync_policy;
-  }
   return CUDA_SUCCESS;
 }
 

@@ -70,7 +70,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void wait_all(WaitPolicy policy) { wait(submitted_.load(std::memory_order_acquire), policy); }
 
   Kind kind() const { return kind_; }
-  int priority() const { return priority_; }
+  int priority() const { return priority_.load(std::memory_order_relaxed); }
+  void set_priority(int priority) { priority_.store(priority, std::memory_order_relaxed); }
   StreamOwner& owner() const { return owner_; }
 
  private:
@@ -105,7 +106,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
 
   StreamOwner& owner_;
   const Kind kind_;
-  const int priority_;
+  std::atomic<int> priority_;
   std::mutex mutex_;
   Op *head_ = nullptr, *last_ = nullptr;
   bool busy_ = false;
