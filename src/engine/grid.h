@@ -32,8 +32,10 @@ struct GridRun {
   uint32_t resident_limit = 0;  ///< blocks that may be resident over all workers
   uint32_t cluster_blocks = 1;  ///< blocks are claimed, started and finished by so many
   uint32_t fibers_per_cluster = 0;
+  size_t fiber_stack_bytes = 0;  ///< of a fiber, at least; 0: the usual ones do
   bool cooperative = false;
   uint32_t cost_key = 0;
+  std::shared_ptr<Partition> partition;  ///< the spec's, until the record is used again
 
   alignas(64) std::atomic<uint64_t> next{0};
   alignas(64) std::atomic<uint64_t> finished{0};
@@ -54,6 +56,12 @@ struct GridRun {
   FaultInfo fault;
 
   alignas(64) uint8_t workspace[64] = {};  ///< LaunchContext::workspace
+
+  /// The multiprocessor that `worker` stands for.
+  uint32_t sm_of(uint32_t worker) const {
+    if (partition) return partition->sms[worker % partition->sms.size()];
+    return worker % (launch.sm_count ? launch.sm_count : 1);
+  }
 
   /// Prepares the record for `new_spec`; the scheduler's fields are left alone.
   void start(std::unique_ptr<GridSpec> new_spec);

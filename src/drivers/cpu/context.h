@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "abi/cpu_api.h"
+#include "drivers/cpu/coredump.h"
 #include "drivers/cpu/device.h"
 #include "drivers/cpu/driver.h"
 #include "drivers/cpu/memory/heap.h"
@@ -30,6 +31,8 @@ struct StreamHandle {
   Context* context = nullptr;
   unsigned flags = 0;
   uint64_t id = 0;
+  GreenContext* green = nullptr;  ///< perhaps destroyed: resolve it before use
+  std::shared_ptr<engine::Partition> partition;  ///< of the green context
   StreamAttributes attributes;  ///< guarded by the context's mutex
 };
 
@@ -64,6 +67,7 @@ struct Context final : StreamOwner {
   std::atomic<size_t> l2_fetch_bytes{64};
   std::atomic<int> cache_config{0};
   std::atomic<int> shared_config{0};
+  CoredumpSettings coredump;  ///< guarded by the lock of coredump.cpp
   PrintBuffer print;
   DeviceHeap heap;
   std::atomic<uint64_t> next_grid_id{1};
@@ -97,6 +101,9 @@ CUresult context_of(CUcontext handle, Context** context);
 
 /// The active context that memory blocks of `owner` belong to, or nullptr.
 Context* context_of_owner(uint32_t owner);
+
+/// All contexts that are active now.
+std::vector<Context*> active_contexts();
 
 /// This thread's own default stream in `context` (CU_STREAM_PER_THREAD).
 StreamHandle* per_thread_stream(Context& context);

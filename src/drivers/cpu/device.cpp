@@ -95,28 +95,6 @@ uint64_t meminfo_bytes(std::string_view key) {
   return 0;
 }
 
-/// Same bytes on every start on this machine, other bytes on another machine.
-CUuuid make_uuid(int ordinal) {
-  std::string seed = "limen cpu device ";
-  std::ifstream id("/etc/machine-id");
-  std::string machine;
-  if (!(id >> machine)) {
-    char host[256] = {};
-    gethostname(host, sizeof host - 1);
-    machine = host;
-  }
-  seed += machine + fmt::format(" {}", ordinal);
-  CUuuid uuid{};
-  for (int half = 0; half < 2; ++half) {
-    uint64_t hash = 0xcbf29ce484222325u + uint64_t(half);
-    for (unsigned char c : seed) hash = (hash ^ c) * 0x100000001b3u;
-    std::memcpy(uuid.bytes + 8 * half, &hash, 8);
-  }
-  uuid.bytes[6] = char((uuid.bytes[6] & 0x0f) | 0x40);  // RFC 4122 version 4 shape
-  uuid.bytes[8] = char((uuid.bytes[8] & 0x3f) | 0x80);
-  return uuid;
-}
-
 }  // namespace
 
 CUresult atomic_capabilities(unsigned* capabilities, const CUatomicOperation* operations,
@@ -176,11 +154,33 @@ uint64_t available_memory_bytes() {
   return std::min(meminfo_bytes("MemAvailable"), left);
 }
 
-Device::Device(int ordinal, const Settings& settings, uint32_t workers, Allocator* memory)
+CUuuid Device::uuid_of(unsigned number) {
+  std::string seed = "limen cpu device ";
+  std::ifstream id("/etc/machine-id");
+  std::string machine;
+  if (!(id >> machine)) {
+    char host[256] = {};
+    gethostname(host, sizeof host - 1);
+    machine = host;
+  }
+  seed += machine + fmt::format(" {}", number);
+  CUuuid uuid{};
+  for (int half = 0; half < 2; ++half) {
+    uint64_t hash = 0xcbf29ce484222325u + uint64_t(half);
+    for (unsigned char c : seed) hash = (hash ^ c) * 0x100000001b3u;
+    std::memcpy(uuid.bytes + 8 * half, &hash, 8);
+  }
+  uuid.bytes[6] = char((uuid.bytes[6] & 0x0f) | 0x40);  // RFC 4122 version 4 shape
+  uuid.bytes[8] = char((uuid.bytes[8] & 0x3f) | 0x80);
+  return uuid;
+}
+
+Device::Device(int ordinal, unsigned number, const Settings& settings, uint32_t workers,
+               Allocator* memory)
     : ordinal_(ordinal),
       capability_(settings.capability),
       name_(fmt::format("Limen CPU ({})", cpu_model())),
-      uuid_(make_uuid(ordinal)),
+      uuid_(uuid_of(number)),
       memory_(memory) {
   for (FixedAttribute fixed : fixed_attributes) attributes_[fixed.id] = fixed.value;
   // At least 8: programs divide by and size grids with this number.
@@ -189,9 +189,9 @@ Device::Device(int ordinal, const Settings& settings, uint32_t workers, Allocato
   attributes_[CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR] = static_cast<int>(capability_ / 10);
   attributes_[CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR] = static_cast<int>(capability_ % 10);
   if (capability_ < 90) attributes_[CU_DEVICE_ATTRIBUTE_TENSOR_MAP_ACCESS_SUPPORTED] = 0;
-  attributes_[CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID] = ordinal / 32;
+  attributes_[CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID] = static_cast<int>(number / 32);
   attributes_[CU_DEVICE_ATTRIBUTE_PCI_BUS_ID] = 0xf0;
-  attributes_[CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID] = ordinal % 32;
+  attributes_[CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID] = static_cast<int>(number % 32);
 }
 
 bool Device::attribute(int attribute, int* value) const {

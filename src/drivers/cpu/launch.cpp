@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "drivers/cpu/context.h"
 #include "drivers/cpu/device_runtime/device_runtime.h"
+#include "drivers/cpu/green.h"
 #include "drivers/cpu/launch_attribute.h"
 #include "drivers/cpu/module/module.h"
 #include "drivers/cpu/stream/order.h"
@@ -94,6 +95,7 @@ CUresult find_cluster(const LaunchShape& shape, const KernelState& state, const 
 void attach_context(engine::GridSpec& grid, Context& context) {
   grid.grid_id = context.next_grid_id.fetch_add(1, std::memory_order_relaxed);
   grid.sm_count = context.device.multiprocessors();
+  grid.stack_bytes = context.stack_bytes.load(std::memory_order_relaxed);
   Context* owner = &context;
   grid.print = [owner](const char* text, size_t bytes) { owner->print.append(text, bytes); };
   grid.device_malloc = [owner](uint64_t bytes) { return owner->heap.allocate(bytes); };
@@ -104,13 +106,14 @@ void attach_context(engine::GridSpec& grid, Context& context) {
 namespace {
 
 /// All blocks of a cooperative grid are resident at once: no more than fit the multiprocessors.
-CUresult check_cooperative(const Shape& shape, Function& function, const Device& device) {
+CUresult check_cooperative(const Shape& shape, Function& function, const Device& device,
+                           const StreamHandle* stream) {
   int blocks = 0;
   if (CUresult result = resident_blocks(*function.state, device,
                                         static_cast<int64_t>(count(shape.block)),
                                         shape.shared_bytes, &blocks))
     return result;
-  const uint64_t most = static_cast<uint64_t>(blocks) * device.multiprocessors();
+  const uint64_t most = static_cast<uint64_t>(blocks) * multiprocessors_for(device, stream);
   return count(shape.grid) <= most ? CUDA_SUCCESS : CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
 }
 
@@ -226,7 +229,7 @@ CUresult launch_on(Function& function, const Shape& shape, const ResolvedStream&
     return result;
   if (CUresult result = check_preferred_cluster(options, shape.grid, cluster)) return result;
   if (options.cooperative)
-    if (CUresult result = check_cooperative(shape, function, context.device)) return result;
+    if (CUresult result = check_cooperative(shape, function, context.device, on.handle)) return result;
   const jit::Residency residency = count(cluster) > 1    ? jit::Residency::cluster
                                    : options.cooperative ? jit::Residency::cooperative
                                                          : jit::Residency::free;
@@ -261,6 +264,7 @@ CUresult launch_on(Function& function, const Shape& shape, const ResolvedStream&
   std::copy(cluster, cluster + 3, grid->cluster);
   grid->explicit_cluster = is_explicit_cluster;
   attach_context(*grid, context);
+  if (on.handle) grid->partition = on.handle->partition;
   context.print.flush();
   before_work(context, *on.stream);
   if (options.all_begun) record_beginning(*grid, context, options.all_begun);

@@ -5,6 +5,7 @@
 
 #include "abi/cpu_api.h"
 #include "drivers/cpu/context.h"
+#include "drivers/cpu/green.h"
 #include "drivers/cpu/stream/attribute.h"
 #include "drivers/cpu/stream/order.h"
 
@@ -33,10 +34,13 @@ CUresult cuStreamCreateWithPriority(CUstream* phStream, unsigned int flags, int 
   if (!phStream || flags > CU_STREAM_NON_BLOCKING) return CUDA_ERROR_INVALID_VALUE;
   Context* context;
   if (CUresult result = current_usable(&context)) return result;
+  GreenContext* green;
+  if (CUresult result = current_green(&green)) return result;
   // Out of range is clamped, not refused. source: CUDA Driver API 13.0, cuStreamCreateWithPriority.
   priority = std::min(std::max(priority, greatest_priority), least_priority);
   auto kind = flags & CU_STREAM_NON_BLOCKING ? Stream::Kind::non_blocking : Stream::Kind::blocking;
-  StreamHandle* handle = make_stream(*context, kind, priority, flags);
+  StreamHandle* handle = green ? make_green_stream(*green, kind, priority, flags)
+                               : make_stream(*context, kind, priority, flags);
   if (!handle) return CUDA_ERROR_OUT_OF_MEMORY;
   *phStream = reinterpret_cast<CUstream>(handle);
   return CUDA_SUCCESS;
@@ -46,6 +50,8 @@ CUresult cuStreamDestroy(CUstream hStream) {
   if (is_default_handle(hStream)) return CUDA_ERROR_INVALID_HANDLE;
   StreamHandle* handle = driver().streams.resolve(hStream);
   if (!handle) return CUDA_ERROR_INVALID_HANDLE;
+  if (handle->green && !driver().greens.resolve(handle->green))
+    return CUDA_ERROR_CONTEXT_IS_DESTROYED;
   CUresult sticky = handle->context->sticky();
   retire_stream(handle);
   return sticky;
@@ -120,16 +126,10 @@ CUresult cuStreamGetCtx(CUstream hStream, CUcontext* pCtx, CUgreenCtx* pGreenCtx
   if (!pCtx) return CUDA_ERROR_INVALID_VALUE;
   ResolvedStream on;
   if (CUresult result = resolve_stream(hStream, &on)) return result;
-  *pCtx = handle_of(on.context);
-  if (pGreenCtx) *pGreenCtx = nullptr;
-  return CUDA_SUCCESS;
-}
-
-CUresult cuStreamGetGreenCtx(CUstream hStream, CUgreenCtx* phCtx) {
-  if (!phCtx) return CUDA_ERROR_INVALID_VALUE;
-  ResolvedStream on;
-  if (CUresult result = resolve_stream(hStream, &on)) return result;
-  *phCtx = nullptr;
+  GreenContext* green = on.handle ? on.handle->green : nullptr;
+  // The first ABI has no second result and answers the green context itself.
+  *pCtx = green && !pGreenCtx ? handle_of(green) : handle_of(on.context);
+  if (pGreenCtx) *pGreenCtx = reinterpret_cast<CUgreenCtx>(green);
   return CUDA_SUCCESS;
 }
 
@@ -266,6 +266,8 @@ CUresult cuCtxRecordEvent(CUcontext hCtx, CUevent hEvent) {
   EventHandle* event;
   if (CUresult result = resolve_event(hEvent, &event)) return result;
   if (event->context != context) return CUDA_ERROR_INVALID_HANDLE;
+  if (driver().greens.resolve(hCtx))
+    return cuGreenCtxRecordEvent(reinterpret_cast<CUgreenCtx>(hCtx), hEvent);
   // The event completes with all work of the context: a stream of its own collects their ends.
   auto collector = std::make_shared<Stream>(*context, Stream::Kind::non_blocking, 0);
   for (auto& stream : context->list_streams()) collector->wait_for(stream->tail());
@@ -281,6 +283,8 @@ CUresult cuCtxWaitEvent(CUcontext hCtx, CUevent hEvent) {
   if (CUresult result = context_of(hCtx, &context)) return result;
   EventHandle* event;
   if (CUresult result = resolve_event(hEvent, &event)) return result;
+  if (driver().greens.resolve(hCtx))
+    return cuGreenCtxWaitEvent(reinterpret_cast<CUgreenCtx>(hCtx), hEvent);
   StreamPoint point = event->state->latest();
   if (point.reached()) return CUDA_SUCCESS;
   for (auto& stream : context->list_streams()) stream->wait_for(point);
