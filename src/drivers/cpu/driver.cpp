@@ -137,7 +137,8 @@ CUresult cuInit(unsigned int flags) {
   made->settings = std::move(*settings);
   made->context_end_hook = early_hook;
   made->pool = new engine::Pool({made->settings.threads, false});
-  if (auto result = make_devices(*made, visible.devices); !result.ok()) return report(result.error());
+  if (auto result = make_devices(*made, visible.devices); !result.ok())
+    return report(result.error());
   the_driver = made;
   for (Device* device : made->devices) {
     device->set_primary(made->contexts.create(*device, true));

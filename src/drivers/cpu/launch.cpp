@@ -229,7 +229,8 @@ CUresult launch_on(Function& function, const Shape& shape, const ResolvedStream&
     return result;
   if (CUresult result = check_preferred_cluster(options, shape.grid, cluster)) return result;
   if (options.cooperative)
-    if (CUresult result = check_cooperative(shape, function, context.device, on.handle)) return result;
+    if (CUresult result = check_cooperative(shape, function, context.device, on.handle))
+      return result;
   const jit::Residency residency = count(cluster) > 1    ? jit::Residency::cluster
                                    : options.cooperative ? jit::Residency::cooperative
                                                          : jit::Residency::free;

@@ -24,8 +24,8 @@ CONFORM_WITH(cuCtxCreate, is_current_and_its_own, initialised) {
 }
 
 CONFORM_WITH(cuCtxCreate, scheduling_flags_wait, initialised) {
-  for (unsigned flag : {CU_CTX_SCHED_AUTO, CU_CTX_SCHED_SPIN, CU_CTX_SCHED_YIELD,
-                        CU_CTX_SCHED_BLOCKING_SYNC}) {
+  for (unsigned flag :
+       {CU_CTX_SCHED_AUTO, CU_CTX_SCHED_SPIN, CU_CTX_SCHED_YIELD, CU_CTX_SCHED_BLOCKING_SYNC}) {
     CUcontext context = nullptr;
     const std::string label = "flag " + std::to_string(flag);
     expect_code(label, cuCtxCreate(&context, nullptr, flag, 0), CUDA_SUCCESS);

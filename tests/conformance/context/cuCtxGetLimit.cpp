@@ -8,8 +8,8 @@ CONFORM(cuCtxGetLimit, defaults) {
   expect("1 KiB", value, 1024u);
   expect_code("heap", cuCtxGetLimit(&value, CU_LIMIT_MALLOC_HEAP_SIZE), CUDA_SUCCESS);
   expect("8 MiB", value, size_t{8 << 20});
-  expect_code("pending launches",
-              cuCtxGetLimit(&value, CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT), CUDA_SUCCESS);
+  expect_code("pending launches", cuCtxGetLimit(&value, CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT),
+              CUDA_SUCCESS);
   expect("2048", value, 2048u);
   expect_code("old device runtime", cuCtxGetLimit(&value, CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH),
               CUDA_ERROR_UNSUPPORTED_LIMIT);

@@ -14,8 +14,7 @@ CONFORM(cuCtxPushCurrent, stacks) {
   REQUIRE(cuCtxGetCurrent(&current));
   expect_true("below it", current == other);
   expect_code("null", cuCtxPushCurrent(nullptr), CUDA_ERROR_INVALID_VALUE);
-  expect_code("foreign", cuCtxPushCurrent(foreign_handle<CUcontext>()),
-              CUDA_ERROR_INVALID_CONTEXT);
+  expect_code("foreign", cuCtxPushCurrent(foreign_handle<CUcontext>()), CUDA_ERROR_INVALID_CONTEXT);
 }
 
 }  // namespace limen::conform

@@ -7,7 +7,8 @@ CONFORM(cuCtxSetCacheConfig, is_kept) {
   CUfunc_cache config = CU_FUNC_CACHE_PREFER_NONE;
   REQUIRE(cuCtxGetCacheConfig(&config));
   expect("kept", config, CU_FUNC_CACHE_PREFER_L1);
-  expect_code("unknown", cuCtxSetCacheConfig(static_cast<CUfunc_cache>(9)), CUDA_ERROR_INVALID_VALUE);
+  expect_code("unknown", cuCtxSetCacheConfig(static_cast<CUfunc_cache>(9)),
+              CUDA_ERROR_INVALID_VALUE);
 }
 
 }  // namespace limen::conform

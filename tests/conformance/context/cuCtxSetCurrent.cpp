@@ -14,8 +14,7 @@ CONFORM(cuCtxSetCurrent, replaces_the_top) {
   expect_code("none", cuCtxSetCurrent(nullptr), CUDA_SUCCESS);
   REQUIRE(cuCtxGetCurrent(&current));
   expect_true("below it", current == primary);
-  expect_code("foreign", cuCtxSetCurrent(foreign_handle<CUcontext>()),
-              CUDA_ERROR_INVALID_CONTEXT);
+  expect_code("foreign", cuCtxSetCurrent(foreign_handle<CUcontext>()), CUDA_ERROR_INVALID_CONTEXT);
 }
 
 CONFORM(cuCtxSetCurrent, each_thread_has_its_own) {

@@ -15,8 +15,7 @@ CONFORM(cuCtxSynchronize, waits_for_all_streams) {
   for (int i = 0; i < 4; ++i)
     expect_code("stream " + std::to_string(i), cuStreamQuery(streams[i]), CUDA_SUCCESS);
   expect("work was done", read<uint32_t>(words.at(12)), 4096u);
-  expect_code("foreign", cuCtxSynchronize(foreign_handle<CUcontext>()),
-              CUDA_ERROR_INVALID_CONTEXT);
+  expect_code("foreign", cuCtxSynchronize(foreign_handle<CUcontext>()), CUDA_ERROR_INVALID_CONTEXT);
 }
 
 CONFORM(cuCtxSynchronize, tells_of_a_failure) {

@@ -18,7 +18,8 @@ CONFORM_WITH(cuCoredumpSetAttributeGlobal, is_read_back, initialised) {
 CONFORM_WITH(cuCoredumpSetAttributeGlobal, contexts_follow, initialised) {
   CUcontext context = nullptr;
   REQUIRE(cuCtxCreate(&context, nullptr, 0, 0));
-  expect_code("host", set_switch(cuCoredumpSetAttributeGlobal, CU_COREDUMP_ENABLE_ON_EXCEPTION, true),
+  expect_code("host",
+              set_switch(cuCoredumpSetAttributeGlobal, CU_COREDUMP_ENABLE_ON_EXCEPTION, true),
               CUDA_SUCCESS);
   expect("of the context", get_switch(cuCoredumpGetAttribute, CU_COREDUMP_ENABLE_ON_EXCEPTION),
          true);  // to measure on H200

@@ -33,7 +33,6 @@ CUfunction function_of(const char* name) {
 
 }  // namespace
 
-
 CONFORM(cuFuncGetAttribute, from_the_text) {
   CUfunction function = function_of("first");
   int value = -1;
@@ -53,8 +52,7 @@ CONFORM(cuFuncGetAttribute, from_the_text) {
   expect("its target", value, 70);
   expect_code("unknown", cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_MAX, function),
               CUDA_ERROR_INVALID_VALUE);
-  expect_code("no result",
-              cuFuncGetAttribute(nullptr, CU_FUNC_ATTRIBUTE_PTX_VERSION, function),
+  expect_code("no result", cuFuncGetAttribute(nullptr, CU_FUNC_ATTRIBUTE_PTX_VERSION, function),
               CUDA_ERROR_INVALID_VALUE);
 }
 

@@ -33,7 +33,6 @@ CUfunction function_of(const char* name) {
 
 }  // namespace
 
-
 CONFORM(cuFuncGetModule, its_own) {
   CUmodule module = load(), of = nullptr;
   CUfunction function = nullptr;

@@ -33,7 +33,6 @@ CUfunction function_of(const char* name) {
 
 }  // namespace
 
-
 CONFORM(cuFuncGetName, as_in_the_text) {
   const char* name = nullptr;
   CUfunction function = function_of("second");

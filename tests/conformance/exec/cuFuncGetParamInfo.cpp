@@ -33,7 +33,6 @@ CUfunction function_of(const char* name) {
 
 }  // namespace
 
-
 CONFORM(cuFuncGetParamInfo, offsets_and_sizes) {
   CUfunction function = function_of("first");
   size_t offset = 99, bytes = 99;

@@ -33,7 +33,6 @@ CUfunction function_of(const char* name) {
 
 }  // namespace
 
-
 CONFORM(cuFuncSetAttribute, more_dynamic_shared_memory) {
   CUfunction function = function_of("first");
   Buffer word(4);
@@ -49,10 +48,10 @@ CONFORM(cuFuncSetAttribute, more_dynamic_shared_memory) {
   expect_code("allowed then",
               cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 100000, nullptr, params, nullptr),
               CUDA_SUCCESS);
-  expect_code("more than there is",
-              cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                                 1 << 20),
-              CUDA_ERROR_INVALID_VALUE);
+  expect_code(
+      "more than there is",
+      cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 1 << 20),
+      CUDA_ERROR_INVALID_VALUE);
   expect_code("carveout above 100",
               cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, 101),
               CUDA_ERROR_INVALID_VALUE);

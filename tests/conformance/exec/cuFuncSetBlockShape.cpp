@@ -33,7 +33,6 @@ CUfunction function_of(const char* name) {
 
 }  // namespace
 
-
 CONFORM(cuFuncSetBlockShape, of_old_launches) {
   CUfunction add = common_kernel("add");
   Buffer word(4);

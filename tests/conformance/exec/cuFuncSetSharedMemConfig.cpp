@@ -33,7 +33,6 @@ CUfunction function_of(const char* name) {
 
 }  // namespace
 
-
 CONFORM(cuFuncSetSharedMemConfig, is_a_preference) {
   CUfunction function = function_of("first");
   expect_code("set", cuFuncSetSharedMemConfig(function, CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE),

@@ -33,7 +33,6 @@ CUfunction function_of(const char* name) {
 
 }  // namespace
 
-
 CONFORM(cuFuncSetSharedSize, of_old_launches) {
   CUfunction function = function_of("second");
   expect_code("some", cuFuncSetSharedSize(function, 1024), CUDA_SUCCESS);
@@ -41,7 +40,8 @@ CONFORM(cuFuncSetSharedSize, of_old_launches) {
   expect_code("launch", cuLaunch(function), CUDA_SUCCESS);
   expect_code("more than there is", cuFuncSetSharedSize(function, 1 << 20),
               CUDA_SUCCESS);  // to measure on H200
-  expect_code("then no launch", cuLaunch(function), CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+  expect_code("then no launch", cuLaunch(function),
+              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
   expect_code("no function", cuFuncSetSharedSize(nullptr, 1), CUDA_ERROR_INVALID_HANDLE);
 }
 

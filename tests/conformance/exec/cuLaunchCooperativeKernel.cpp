@@ -33,7 +33,6 @@ CUfunction function_of(const char* name) {
 
 }  // namespace
 
-
 CONFORM(cuLaunchCooperativeKernel, all_blocks_or_none) {
   CUfunction function = function_of("first");
   Buffer word(4);

@@ -33,7 +33,6 @@ CUfunction function_of(const char* name) {
 
 }  // namespace
 
-
 CONFORM(cuLaunchKernel, parameters_both_ways) {
   CUfunction function = function_of("first");
   Buffer word(4);
@@ -62,7 +61,8 @@ CONFORM(cuLaunchKernel, parameters_both_ways) {
 CONFORM(cuLaunchKernel, wrong_shapes) {
   CUfunction function = function_of("second");
   auto shape = [&](unsigned grid_y, unsigned block_x, unsigned block_z) {
-    return cuLaunchKernel(function, 1, grid_y, 1, block_x, 1, block_z, 0, nullptr, nullptr, nullptr);
+    return cuLaunchKernel(function, 1, grid_y, 1, block_x, 1, block_z, 0, nullptr, nullptr,
+                          nullptr);
   };
   expect_code("good", shape(1, 1024, 1), CUDA_SUCCESS);
   expect_code("no blocks", shape(0, 1, 1), CUDA_ERROR_INVALID_VALUE);

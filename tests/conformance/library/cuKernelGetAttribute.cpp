@@ -33,7 +33,6 @@ CUkernel kernel_of(CUlibrary library, const char* name) {
 
 }  // namespace
 
-
 CONFORM_WITH(cuKernelGetAttribute, from_the_text, initialised) {
   CUkernel kernel = kernel_of(load(), "first");
   int value = -1;

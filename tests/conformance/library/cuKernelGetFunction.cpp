@@ -33,7 +33,6 @@ CUkernel kernel_of(CUlibrary library, const char* name) {
 
 }  // namespace
 
-
 CONFORM(cuKernelGetFunction, of_the_context) {
   CUkernel kernel = kernel_of(load(), "first");
   CUfunction function = nullptr;

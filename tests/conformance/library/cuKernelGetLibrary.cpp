@@ -33,7 +33,6 @@ CUkernel kernel_of(CUlibrary library, const char* name) {
 
 }  // namespace
 
-
 CONFORM(cuKernelGetLibrary, its_own) {
   CUlibrary library = load(), of = nullptr;
   CUkernel kernel = kernel_of(library, "first");

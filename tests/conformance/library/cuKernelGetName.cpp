@@ -33,7 +33,6 @@ CUkernel kernel_of(CUlibrary library, const char* name) {
 
 }  // namespace
 
-
 CONFORM(cuKernelGetName, as_in_the_text) {
   const char* name = nullptr;
   CUkernel kernel = kernel_of(load(), "second");

@@ -33,7 +33,6 @@ CUkernel kernel_of(CUlibrary library, const char* name) {
 
 }  // namespace
 
-
 CONFORM(cuKernelGetParamInfo, offsets_and_sizes) {
   CUkernel kernel = kernel_of(load(), "first");
   size_t offset = 99, bytes = 99;

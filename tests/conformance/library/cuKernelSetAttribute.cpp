@@ -33,22 +33,20 @@ CUkernel kernel_of(CUlibrary library, const char* name) {
 
 }  // namespace
 
-
 CONFORM_WITH(cuKernelSetAttribute, is_read_back, initialised) {
   CUkernel kernel = kernel_of(load(), "first");
-  expect_code("set",
-              cuKernelSetAttribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 100000, kernel,
-                                   0),
-              CUDA_SUCCESS);
+  expect_code(
+      "set",
+      cuKernelSetAttribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 100000, kernel, 0),
+      CUDA_SUCCESS);
   int value = -1;
   REQUIRE(cuKernelGetAttribute(&value, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, kernel, 0));
   expect("kept", value, 100000);
-  expect_code("too much",
-              cuKernelSetAttribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 1 << 20, kernel,
-                                   0),
-              CUDA_ERROR_INVALID_VALUE);
-  expect_code("read only",
-              cuKernelSetAttribute(CU_FUNC_ATTRIBUTE_NUM_REGS, 1, kernel, 0),
+  expect_code(
+      "too much",
+      cuKernelSetAttribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 1 << 20, kernel, 0),
+      CUDA_ERROR_INVALID_VALUE);
+  expect_code("read only", cuKernelSetAttribute(CU_FUNC_ATTRIBUTE_NUM_REGS, 1, kernel, 0),
               CUDA_ERROR_INVALID_VALUE);
   expect_code("no device",
               cuKernelSetAttribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 1, kernel, 99),
@@ -60,10 +58,10 @@ CONFORM_WITH(cuKernelSetAttribute, counts_for_one_device, initialised) {
   REQUIRE(cuDeviceGetCount(&devices));
   if (devices < 2) skip("one device");
   CUkernel kernel = kernel_of(load(), "first");
-  expect_code("set",
-              cuKernelSetAttribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 70000, kernel,
-                                   1),
-              CUDA_SUCCESS);
+  expect_code(
+      "set",
+      cuKernelSetAttribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 70000, kernel, 1),
+      CUDA_SUCCESS);
   int value = -1;
   REQUIRE(cuKernelGetAttribute(&value, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, kernel, 0));
   expect_true("not for the other", value != 70000);

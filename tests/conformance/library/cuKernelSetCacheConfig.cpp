@@ -33,7 +33,6 @@ CUkernel kernel_of(CUlibrary library, const char* name) {
 
 }  // namespace
 
-
 CONFORM_WITH(cuKernelSetCacheConfig, is_a_preference, initialised) {
   CUkernel kernel = kernel_of(load(), "first");
   expect_code("set", cuKernelSetCacheConfig(kernel, CU_FUNC_CACHE_PREFER_SHARED, 0), CUDA_SUCCESS);

@@ -33,14 +33,13 @@ CUkernel kernel_of(CUlibrary library, const char* name) {
 
 }  // namespace
 
-
 CONFORM(cuLibraryEnumerateKernels, lists_them) {
   CUkernel list[2] = {};
   CUlibrary library = load();
   expect_code("both", cuLibraryEnumerateKernels(list, 2, library), CUDA_SUCCESS);
   const CUkernel first = kernel_of(library, "first"), second = kernel_of(library, "second");
-  expect_true("the two", (list[0] == first && list[1] == second) ||
-                             (list[1] == first && list[0] == second));
+  expect_true("the two",
+              (list[0] == first && list[1] == second) || (list[1] == first && list[0] == second));
   expect_code("no result", cuLibraryEnumerateKernels(nullptr, 2, library),
               CUDA_ERROR_INVALID_VALUE);
   expect_code("no room", cuLibraryEnumerateKernels(list, 0, library), CUDA_ERROR_INVALID_VALUE);

@@ -33,7 +33,6 @@ CUkernel kernel_of(CUlibrary library, const char* name) {
 
 }  // namespace
 
-
 CONFORM(cuLibraryGetGlobal, has_its_first_value) {
   CUlibrary library = load();
   CUdeviceptr address = 0;

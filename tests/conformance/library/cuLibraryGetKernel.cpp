@@ -33,7 +33,6 @@ CUkernel kernel_of(CUlibrary library, const char* name) {
 
 }  // namespace
 
-
 CONFORM(cuLibraryGetKernel, launches_as_a_function) {
   CUlibrary library = load();
   CUkernel kernel = nullptr;
@@ -44,8 +43,7 @@ CONFORM(cuLibraryGetKernel, launches_as_a_function) {
   expect_true("the same again", kernel == kernel_of(library, "first"));
   expect_code("absent", cuLibraryGetKernel(&kernel, library, "third"), CUDA_ERROR_NOT_FOUND);
   expect_code("no name", cuLibraryGetKernel(&kernel, library, nullptr), CUDA_ERROR_INVALID_VALUE);
-  expect_code("no result", cuLibraryGetKernel(nullptr, library, "first"),
-              CUDA_ERROR_INVALID_VALUE);
+  expect_code("no result", cuLibraryGetKernel(nullptr, library, "first"), CUDA_ERROR_INVALID_VALUE);
 }
 
 }  // namespace limen::conform

@@ -33,7 +33,6 @@ CUkernel kernel_of(CUlibrary library, const char* name) {
 
 }  // namespace
 
-
 CONFORM(cuLibraryGetKernelCount, two) {
   unsigned count = 0;
   CUlibrary library = load();

@@ -33,7 +33,6 @@ CUkernel kernel_of(CUlibrary library, const char* name) {
 
 }  // namespace
 
-
 CONFORM(cuLibraryGetManaged, of_the_host_too) {
   constexpr const char* managed = R"(
 .version 7.0

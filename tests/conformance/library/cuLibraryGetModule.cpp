@@ -33,7 +33,6 @@ CUkernel kernel_of(CUlibrary library, const char* name) {
 
 }  // namespace
 
-
 CONFORM(cuLibraryGetModule, of_the_context) {
   CUlibrary library = load();
   CUmodule module = nullptr, again = nullptr;

@@ -33,7 +33,6 @@ CUkernel kernel_of(CUlibrary library, const char* name) {
 
 }  // namespace
 
-
 CONFORM_WITH(cuLibraryLoadData, needs_no_context, initialised) {
   CUlibrary library = nullptr;
   expect_code("load", cuLibraryLoadData(&library, ptx, nullptr, nullptr, 0, nullptr, nullptr, 0),
@@ -41,7 +40,8 @@ CONFORM_WITH(cuLibraryLoadData, needs_no_context, initialised) {
   unsigned count = 0;
   REQUIRE(cuLibraryGetKernelCount(&count, library));
   expect("kernels", count, 2u);
-  expect_code("no result", cuLibraryLoadData(nullptr, ptx, nullptr, nullptr, 0, nullptr, nullptr, 0),
+  expect_code("no result",
+              cuLibraryLoadData(nullptr, ptx, nullptr, nullptr, 0, nullptr, nullptr, 0),
               CUDA_ERROR_INVALID_VALUE);
   expect_code("no code",
               cuLibraryLoadData(&library, nullptr, nullptr, nullptr, 0, nullptr, nullptr, 0),

@@ -37,21 +37,20 @@ CUkernel kernel_of(CUlibrary library, const char* name) {
 
 }  // namespace
 
-
 CONFORM(cuLibraryLoadFromFile, from_a_file) {
   const std::string path = "/tmp/limen_conform_library_" + std::to_string(getpid());
   std::ofstream(path) << ptx;
   CUlibrary library = nullptr;
-  expect_code("load",
-              cuLibraryLoadFromFile(&library, path.c_str(), nullptr, nullptr, 0, nullptr, nullptr,
-                                    0),
-              CUDA_SUCCESS);
+  expect_code(
+      "load",
+      cuLibraryLoadFromFile(&library, path.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0),
+      CUDA_SUCCESS);
   unlink(path.c_str());
   expect_true("has the kernel", kernel_of(library, "second") != nullptr);
-  expect_code("no file",
-              cuLibraryLoadFromFile(&library, "/nowhere/at/all", nullptr, nullptr, 0, nullptr,
-                                    nullptr, 0),
-              CUDA_ERROR_FILE_NOT_FOUND);
+  expect_code(
+      "no file",
+      cuLibraryLoadFromFile(&library, "/nowhere/at/all", nullptr, nullptr, 0, nullptr, nullptr, 0),
+      CUDA_ERROR_FILE_NOT_FOUND);
   expect_code("no path",
               cuLibraryLoadFromFile(&library, nullptr, nullptr, nullptr, 0, nullptr, nullptr, 0),
               CUDA_ERROR_INVALID_VALUE);

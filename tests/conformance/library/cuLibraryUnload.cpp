@@ -33,7 +33,6 @@ CUkernel kernel_of(CUlibrary library, const char* name) {
 
 }  // namespace
 
-
 CONFORM(cuLibraryUnload, its_handles_are_gone) {
   CUlibrary library = load();
   expect_true("lives", kernel_of(library, "first") != nullptr);

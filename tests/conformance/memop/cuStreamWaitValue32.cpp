@@ -15,8 +15,8 @@ struct Word {
   void* memory = nullptr;
 };
 
-/// Waits with `flags`, then says whether the stream is still held with `first` in memory and goes on
-/// with `second`.
+/// Waits with `flags`, then says whether the stream is still held with `first` in memory and goes
+/// on with `second`.
 void try_condition(const char* name, unsigned flags, uint32_t value, uint32_t first,
                    uint32_t second) {
   CUstream stream = nullptr;
@@ -128,8 +128,7 @@ CONFORM(cuStreamWaitValue32, wrong_arguments) {
   expect("no flush", flush, 0);
   expect_code("flush", cuStreamWaitValue32(nullptr, words, 0, CU_STREAM_WAIT_VALUE_FLUSH),
               CUDA_ERROR_NOT_SUPPORTED);  // to measure on H200
-  expect_code("foreign stream",
-              cuStreamWaitValue32(foreign_handle<CUstream>(), words, 1, 0),
+  expect_code("foreign stream", cuStreamWaitValue32(foreign_handle<CUstream>(), words, 1, 0),
               CUDA_ERROR_INVALID_HANDLE);  // to measure on H200
 }
 

@@ -47,7 +47,6 @@ CUresult add(CUlinkState link, const char* text) {
 
 }  // namespace
 
-
 CONFORM(cuLinkAddData, two_parts_make_a_program) {
   CUlinkState link = start();
   expect_code("first", add(link, part_one), CUDA_SUCCESS);
@@ -76,14 +75,14 @@ CONFORM(cuLinkAddData, wrong_inputs) {
                             "part", 0, nullptr, nullptr),
               CUDA_ERROR_INVALID_VALUE);  // to measure on H200
   char object[64] = "no object at all";
-  expect_code("no object",
-              cuLinkAddData(link, CU_JIT_INPUT_OBJECT, object, sizeof object, "part", 0, nullptr,
-                            nullptr),
-              CUDA_ERROR_INVALID_IMAGE);  // to measure on H200
-  expect_code("no library",
-              cuLinkAddData(link, CU_JIT_INPUT_LIBRARY, object, sizeof object, "part", 0, nullptr,
-                            nullptr),
-              CUDA_ERROR_INVALID_IMAGE);  // to measure on H200
+  expect_code(
+      "no object",
+      cuLinkAddData(link, CU_JIT_INPUT_OBJECT, object, sizeof object, "part", 0, nullptr, nullptr),
+      CUDA_ERROR_INVALID_IMAGE);  // to measure on H200
+  expect_code(
+      "no library",
+      cuLinkAddData(link, CU_JIT_INPUT_LIBRARY, object, sizeof object, "part", 0, nullptr, nullptr),
+      CUDA_ERROR_INVALID_IMAGE);  // to measure on H200
   expect_code("no link", add(nullptr, part_one), CUDA_ERROR_INVALID_HANDLE);
 }
 

@@ -51,7 +51,6 @@ CUresult add(CUlinkState link, const char* text) {
 
 }  // namespace
 
-
 CONFORM(cuLinkAddFile, from_a_file) {
   const std::string path = "/tmp/limen_conform_link_" + std::to_string(getpid());
   std::ofstream(path) << part_two;

@@ -47,7 +47,6 @@ CUresult add(CUlinkState link, const char* text) {
 
 }  // namespace
 
-
 CONFORM(cuLinkComplete, names_what_is_missing) {
   CUlinkState link = start();
   REQUIRE(add(link, part_two));

@@ -47,7 +47,6 @@ CUresult add(CUlinkState link, const char* text) {
 
 }  // namespace
 
-
 CONFORM(cuLinkCreate, makes_a_state) {
   CUlinkState link = nullptr;
   expect_code("create", cuLinkCreate(0, nullptr, nullptr, &link), CUDA_SUCCESS);

@@ -47,7 +47,6 @@ CUresult add(CUlinkState link, const char* text) {
 
 }  // namespace
 
-
 CONFORM(cuLinkDestroy, ends_the_state) {
   CUlinkState link = start();
   expect_code("destroy", cuLinkDestroy(link), CUDA_SUCCESS);

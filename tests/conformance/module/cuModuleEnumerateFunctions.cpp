@@ -27,7 +27,6 @@ CUmodule load() {
 
 }  // namespace
 
-
 CONFORM(cuModuleEnumerateFunctions, lists_them) {
   CUmodule module = load();
   CUfunction list[2] = {};

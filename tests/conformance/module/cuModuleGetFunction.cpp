@@ -27,7 +27,6 @@ CUmodule load() {
 
 }  // namespace
 
-
 CONFORM(cuModuleGetFunction, by_name) {
   CUmodule module = load();
   CUfunction first = nullptr, second = nullptr, again = nullptr;

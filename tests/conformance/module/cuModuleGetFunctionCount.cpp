@@ -27,7 +27,6 @@ CUmodule load() {
 
 }  // namespace
 
-
 CONFORM(cuModuleGetFunctionCount, counts_kernels) {
   unsigned count = 0;
   expect_code("count", cuModuleGetFunctionCount(&count, load()), CUDA_SUCCESS);

@@ -27,7 +27,6 @@ CUmodule load() {
 
 }  // namespace
 
-
 CONFORM(cuModuleGetGlobal, has_its_first_value) {
   CUmodule module = load();
   CUdeviceptr address = 0;

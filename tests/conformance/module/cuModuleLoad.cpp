@@ -31,7 +31,6 @@ CUmodule load() {
 
 }  // namespace
 
-
 CONFORM(cuModuleLoad, from_a_file) {
   const std::string path = "/tmp/limen_conform_module_" + std::to_string(getpid());
   std::ofstream(path) << ptx;

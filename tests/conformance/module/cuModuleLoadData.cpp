@@ -27,7 +27,6 @@ CUmodule load() {
 
 }  // namespace
 
-
 CONFORM(cuModuleLoadData, kernels_run) {
   CUmodule module = nullptr;
   expect_code("load", cuModuleLoadData(&module, ptx), CUDA_SUCCESS);
@@ -38,11 +37,11 @@ CONFORM(cuModuleLoadData, kernels_run) {
   expect("result", read<uint32_t>(word), 31u);
   expect_code("no text", cuModuleLoadData(&module, nullptr), CUDA_ERROR_INVALID_VALUE);
   expect_code("no result", cuModuleLoadData(nullptr, ptx), CUDA_ERROR_INVALID_VALUE);
-  expect_code("no PTX", cuModuleLoadData(&module, "these are words\n"),
-              CUDA_ERROR_INVALID_IMAGE);
+  expect_code("no PTX", cuModuleLoadData(&module, "these are words\n"), CUDA_ERROR_INVALID_IMAGE);
   expect_code("wrong PTX",
-              cuModuleLoadData(&module, ".version 7.0\n.target sm_70\n.address_size 64\n"
-                                        ".entry k() { no.such.thing; }\n"),
+              cuModuleLoadData(&module,
+                               ".version 7.0\n.target sm_70\n.address_size 64\n"
+                               ".entry k() { no.such.thing; }\n"),
               CUDA_ERROR_INVALID_PTX);
   CUmodule again = load();
   expect_true("twice gives two", again != module);

@@ -27,7 +27,6 @@ CUmodule load() {
 
 }  // namespace
 
-
 CONFORM(cuModuleLoadFatBinary, takes_what_load_data_takes) {
   CUmodule module = nullptr;
   expect_code("text", cuModuleLoadFatBinary(&module, ptx), CUDA_SUCCESS);  // to measure on H200

@@ -27,7 +27,6 @@ CUmodule load() {
 
 }  // namespace
 
-
 CONFORM(cuModuleUnload, its_functions_are_gone) {
   CUmodule module = load();
   CUfunction function = nullptr;

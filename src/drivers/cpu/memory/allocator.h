@@ -69,8 +69,8 @@ class Allocator {
   /// The context's live blocks of a kind (none: all), for the leak report and pool trimming.
   std::vector<Allocation> list(uint32_t owner, MemoryKind kind) const;
 
-  /// Takes the contents of all private pages and gives the pages back to the system; nothing may use
-  /// the memory before resume(). False: the host has no room for them, and nothing was done.
+  /// Takes the contents of all private pages and gives the pages back to the system; nothing may
+  /// use the memory before resume(). False: the host has no room for them, and nothing was done.
   bool suspend(SuspendedMemory* out);
   /// Brings them back. False: the system refuses the pages.
   bool resume(SuspendedMemory& memory);

@@ -87,8 +87,8 @@ void fail(Run& run, const Memop& operation) {
   engine::FaultInfo fault;
   fault.kind = kernel::Fault::illegal_address;
   fault.address = operation.address;
-  fault.message = fmt::format("a stream memory operation found no memory at {:#x}",
-                              operation.address);
+  fault.message =
+      fmt::format("a stream memory operation found no memory at {:#x}", operation.address);
   run.owner->kernel_failed(fault);
 }
 
