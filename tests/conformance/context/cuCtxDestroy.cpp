@@ -1,3 +1,4 @@
+#include <atomic>
 #include <thread>
 
 #include "conformance/conform.h"
@@ -43,6 +44,29 @@ CONFORM(cuCtxDestroy, wrong_arguments) {
   REQUIRE(cuCtxGetCurrent(&primary));
   expect_code("null", cuCtxDestroy(nullptr), CUDA_ERROR_INVALID_VALUE);
   expect_code("primary", cuCtxDestroy(primary), CUDA_ERROR_INVALID_CONTEXT);
+}
+
+CONFORM_WITH(cuCtxDestroy, from_many_threads, initialised) {
+  std::atomic<int> good{0}, second{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 8; ++t) {
+    threads.emplace_back([&] {
+      for (int round = 0; round < 8; ++round) {
+        CUcontext context = nullptr;
+        CUdeviceptr word = 0;
+        CUstream stream = nullptr;
+        if (cuCtxCreate(&context, nullptr, 0, 0) || cuMemAlloc(&word, 4) ||
+            cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING) ||
+            launch(common_kernel("add"), 4, 64, stream, word, 1u))
+          continue;
+        good += cuCtxDestroy(context) == CUDA_SUCCESS;
+        second += cuCtxDestroy(context) == CUDA_ERROR_CONTEXT_IS_DESTROYED;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  expect("each once", good.load(), 64);
+  expect("and not twice", second.load(), 64);
 }
 
 }  // namespace limen::conform

@@ -12,7 +12,7 @@ CONFORM_WITH(cuDeviceGetAttribute, what_programs_count_on, initialised) {
   expect("unified addresses", value, 1);
   REQUIRE(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_MEM_OPS_V1, 0));
   expect("first stream memory operations", value, 0);
-  REQUIRE(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE_NOR_V2, 0));
+  REQUIRE(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE_NOR, 0));
   expect("wait for nor", value, 1);
   REQUIRE(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_COOPERATIVE_MULTI_DEVICE_LAUNCH, 0));
   expect("cooperative on several devices", value, 1);  // to measure on H200

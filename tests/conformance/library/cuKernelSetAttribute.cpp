@@ -53,7 +53,7 @@ CONFORM_WITH(cuKernelSetAttribute, is_read_back, initialised) {
               CUDA_ERROR_INVALID_DEVICE);
 }
 
-CONFORM_WITH(cuKernelSetAttribute, counts_for_one_device, initialised) {
+CONFORM_WITH(cuKernelSetAttribute, apart_on_two_devices, initialised) {
   int devices = 0;
   REQUIRE(cuDeviceGetCount(&devices));
   if (devices < 2) skip("one device");

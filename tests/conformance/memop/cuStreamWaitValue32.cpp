@@ -1,3 +1,4 @@
+#include <ctime>
 #include <thread>
 
 #include "conformance/conform.h"
@@ -114,6 +115,28 @@ CONFORM(cuStreamWaitValue32, registered_memory) {
   expect_code("held", cuStreamQuery(stream), CUDA_ERROR_NOT_READY);
   const_cast<volatile uint32_t*>(words)[2] = 4;
   expect_code("goes on", cuStreamSynchronize(stream), CUDA_SUCCESS);
+}
+
+CONFORM(cuStreamWaitValue32, many_waits_take_no_thread) {
+  std::vector<CUstream> streams(64);
+  Word word;
+  for (CUstream& stream : streams) {
+    REQUIRE(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    REQUIRE(cuStreamWaitValue32(stream, word.at(), 1, CU_STREAM_WAIT_VALUE_EQ));
+  }
+  // Other work runs meanwhile, and the waiting itself costs next to nothing.
+  Buffer sum(4);
+  write<uint32_t>(sum, 0);
+  REQUIRE(launch(common_kernel("add"), 64, 64, nullptr, sum.at(), 1u));
+  expect("a kernel runs", read<uint32_t>(sum), 4096u);
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  const clock_t before = clock();
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  const double seconds = double(clock() - before) / CLOCKS_PER_SEC;
+  expect_true("less than half a core", seconds < 0.25);
+  word.set(1);
+  expect_code("all go on", cuCtxSynchronize(nullptr), CUDA_SUCCESS);
+  expect_code("the last is idle", cuStreamQuery(streams.back()), CUDA_SUCCESS);
 }
 
 CONFORM(cuStreamWaitValue32, wrong_arguments) {
