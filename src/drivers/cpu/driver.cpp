@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "drivers/cpu/context.h"
 #include "drivers/cpu/memory/array.h"
+#include "drivers/cpu/memory/physical.h"
 #include "drivers/cpu/memory/pool.h"
 #include "drivers/cpu/module/module.h"
 #include "drivers/cpu/texture/reference.h"
@@ -48,7 +49,7 @@ Result<void> make_devices(Driver& made) {
   const Settings& settings = made.settings;
   uint32_t count = settings.devices;
   constexpr uint64_t range_bytes = uint64_t{4} << 40;
-  LIMEN_CHECK(made.space.reserve(count + 1, range_bytes));
+  LIMEN_CHECK(made.space.reserve(count + 2, range_bytes));
   uint64_t machine = machine_memory_bytes();
   uint64_t each = settings.memory_bytes ? settings.memory_bytes : machine / 2 / std::max(count, 1u);
   each = std::max(each / chunk_bytes, uint64_t{32}) * chunk_bytes;
@@ -60,6 +61,7 @@ Result<void> make_devices(Driver& made) {
   }
   made.host = new Allocator({made.space.partition_base(count), made.space.partition_bytes(),
                              machine, "pinned host", available_memory_bytes});
+  made.virtual_space.bind(made.space.partition_base(count + 1), made.space.partition_bytes());
   return {};
 }
 
@@ -72,7 +74,8 @@ bool process_is_exiting() { return exiting.load(std::memory_order_relaxed); }
 Allocator* Driver::allocator_of(uint64_t address) const {
   if (!space.contains(address)) return nullptr;
   uint32_t partition = space.partition_of(address);
-  return partition < devices.size() ? &devices[partition]->memory() : host;
+  if (partition < devices.size()) return &devices[partition]->memory();
+  return partition == devices.size() ? host : virtual_space.allocator_of(address);
 }
 
 CUresult report(const Error& error) {
