@@ -1,8 +1,7 @@
 #include <fcntl.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "conformance/two_processes.h"
 #include "conformance/vmm/vmm.h"
 
 namespace limen::conform {
@@ -17,45 +16,6 @@ static int exported(CUmemGenericAllocationHandle handle) {
   int descriptor = -1;
   REQUIRE(cuMemExportToShareableHandle(&descriptor, handle, by_descriptor, 0));
   return descriptor;
-}
-
-static void send_descriptor(int socket, int descriptor) {
-  char byte = 0;
-  iovec part{&byte, 1};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-  msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  message.msg_control = control;
-  message.msg_controllen = sizeof control;
-  cmsghdr* header = CMSG_FIRSTHDR(&message);
-  header->cmsg_level = SOL_SOCKET;
-  header->cmsg_type = SCM_RIGHTS;
-  header->cmsg_len = CMSG_LEN(sizeof(int));
-  std::memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
-  sendmsg(socket, &message, 0);
-}
-
-static int receive_descriptor(int socket) {
-  char byte = 0;
-  iovec part{&byte, 1};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-  msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  message.msg_control = control;
-  message.msg_controllen = sizeof control;
-  if (recvmsg(socket, &message, 0) <= 0 || !CMSG_FIRSTHDR(&message)) return -1;
-  int descriptor = -1;
-  std::memcpy(&descriptor, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof descriptor);
-  return descriptor;
-}
-
-static void use_device() {
-  REQUIRE(cuInit(0));
-  CUcontext context = nullptr;
-  REQUIRE(cuDevicePrimaryCtxRetain(&context, 0));
-  REQUIRE(cuCtxSetCurrent(context));
 }
 
 CONFORM(cuMemImportFromShareableHandle, the_same_memory) {
@@ -76,37 +36,30 @@ CONFORM(cuMemImportFromShareableHandle, the_same_memory) {
   expect("and the other way", read<uint32_t>(range.address + 16), 22u);
 }
 
+static void importer(Peer parent) {
+  CUmemGenericAllocationHandle handle = 0;
+  const int descriptor = parent.receive_descriptor();
+  expect_code("imports",
+              cuMemImportFromShareableHandle(&handle, os_handle(descriptor), by_descriptor),
+              CUDA_SUCCESS);
+  const size_t bytes = granularity();
+  const CUdeviceptr address = reserve(bytes);
+  REQUIRE(cuMemMap(address, bytes, 0, handle, 0));
+  allow(address, bytes);
+  expect("the other process's value", read<uint32_t>(address), 1234u);
+  REQUIRE(launch(common_kernel("store"), 1, 1, nullptr, address + 4, 4321u));
+  REQUIRE(cuCtxSynchronize(nullptr));
+  parent.send(1);
+}
+
 CONFORM_WITH(cuMemImportFromShareableHandle, between_processes, nothing) {
-  int ends[2];
-  if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends)) skip("no sockets");
-  const pid_t child = fork();
-  close(ends[child == 0 ? 0 : 1]);  // so that a child that fails ends the parent's wait
-  if (child == 0) {
-    use_device();
-    CUmemGenericAllocationHandle handle = 0;
-    const int descriptor = receive_descriptor(ends[1]);
-    expect_code("imports", cuMemImportFromShareableHandle(&handle, os_handle(descriptor),
-                                                          by_descriptor),
-                CUDA_SUCCESS);
-    const size_t bytes = granularity();
-    const CUdeviceptr address = reserve(bytes);
-    REQUIRE(cuMemMap(address, bytes, 0, handle, 0));
-    allow(address, bytes);
-    expect("the other process's value", read<uint32_t>(address), 1234u);
-    REQUIRE(launch(common_kernel("store"), 1, 1, nullptr, address + 4, 4321u));
-    REQUIRE(cuCtxSynchronize(nullptr));
-    char done = 1;
-    if (::write(ends[1], &done, 1) != 1) _exit(3);
-    _exit(0);
-  }
-  use_device();
+  Peer child = start_child(importer);
   Mapped range(1, true);
   write<uint32_t>(range.address, 1234u);
-  send_descriptor(ends[0], exported(range.handle));
-  char done = 0;
-  expect_true("the child answers", ::read(ends[0], &done, 1) == 1);
+  child.send_descriptor(exported(range.handle));
+  child.receive<int>();
   expect("the child's kernel wrote here", read<uint32_t>(range.address + 4), 4321u);
-  waitpid(child, nullptr, 0);
+  expect_true("the child ended well", child.finished());
 }
 
 CONFORM(cuMemImportFromShareableHandle, memory_outlives_the_exporter) {
