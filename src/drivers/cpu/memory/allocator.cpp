@@ -75,16 +75,16 @@ uint64_t Allocator::allocate(uint64_t bytes, MemoryKind kind, uint32_t owner, ui
 }
 
 /// Memory is taken from the system when it is first touched, where a shortage would be the process's
-/// death. So it is asked before: at large blocks and after many small ones, since asking costs 30 us.
+/// death. So it is asked before, at large blocks and each time that the use has grown: asking costs
+/// 100 us.
 bool Allocator::system_has(uint64_t bytes) {
-  constexpr uint64_t ask_each = uint64_t{64} << 20;
+  constexpr uint64_t step_bytes = uint64_t{64} << 20;
   if (!options_.available_bytes) return true;
-  if (unasked_.fetch_add(bytes, std::memory_order_relaxed) + bytes < ask_each) return true;
-  if (bytes > options_.available_bytes()) {
-    unasked_.fetch_sub(bytes, std::memory_order_relaxed);
-    return false;
-  }
-  unasked_.store(0, std::memory_order_relaxed);
+  const uint64_t use = used_.load(std::memory_order_relaxed) + bytes;
+  if (bytes < step_bytes && use <= asked_up_to_.load(std::memory_order_relaxed)) return true;
+  const uint64_t available = options_.available_bytes();
+  if (bytes > available) return false;
+  asked_up_to_.store(use + std::min(step_bytes, available - bytes), std::memory_order_relaxed);
   return true;
 }
 

@@ -145,7 +145,7 @@ class Allocator {
   Options options_;
   mutable std::mutex mutex_;
   std::atomic<uint64_t> used_{0};
-  std::atomic<uint64_t> unasked_{0};  ///< bytes allocated since the system was last asked
+  std::atomic<uint64_t> asked_up_to_{0};  ///< use that the system was found to have memory for
   uint64_t next_id_ = 1;
   uint32_t page_regions_ = 0;
   std::atomic<Region*>* table_ = nullptr;  ///< region by chunk, never null entries inside a region

@@ -285,6 +285,9 @@ MemPool* current_pool_of(const CUmemLocation& location, CUmemAllocationType type
     auto found = book().current.find(place_of(location, type));
     if (found != book().current.end()) return found->second;
   }
+  Device* device = driver().device(location.id);
+  bool usual = type == CU_MEM_ALLOCATION_TYPE_PINNED && location.type == CU_MEM_LOCATION_TYPE_DEVICE;
+  if (usual && device) return device->default_pool();
   MemPool* pool = nullptr;
   return default_pool_of(location, type, &pool) == CUDA_SUCCESS ? pool : nullptr;
 }
