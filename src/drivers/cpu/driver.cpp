@@ -10,7 +10,9 @@
 
 #include "base/config.h"
 #include "base/log.h"
+#include "drivers/cpu/async_notification.h"
 #include "drivers/cpu/context.h"
+#include "drivers/cpu/external.h"
 #include "drivers/cpu/memory/array.h"
 #include "drivers/cpu/memory/limits.h"
 #include "drivers/cpu/memory/physical.h"

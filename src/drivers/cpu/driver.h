@@ -31,6 +31,8 @@ struct Array;
 struct MipmappedArray;
 struct TextureReference;
 struct PhysicalMemory;
+struct ExternalMemory;
+struct AsyncCallback;
 
 /// What the environment asks for (spec/config.toml has a sentence on each variable).
 struct Settings {
@@ -72,6 +74,8 @@ struct Driver {
   Arena<Array> arrays;
   Arena<MipmappedArray> mipmapped_arrays;
   Arena<PhysicalMemory> allocations;
+  Arena<ExternalMemory> external_memories;
+  Arena<AsyncCallback> async_callbacks;
   Arena<TextureReference> texture_references;  ///< also surface references
   engine::TextureTable textures;  ///< what kernels may sample
 

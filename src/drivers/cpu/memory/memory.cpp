@@ -103,16 +103,17 @@ CUresult cuMemFree(CUdeviceptr dptr) {
   if (!driver().space.contains(dptr) || !classify(dptr, &info) || info.block.base != dptr)
     return CUDA_ERROR_INVALID_VALUE;
   bool ours = info.block.kind == MemoryKind::device || info.block.kind == MemoryKind::managed ||
-              info.block.kind == MemoryKind::pool || info.block.kind == MemoryKind::imported;
+              info.block.kind == MemoryKind::pool || info.block.kind == MemoryKind::imported ||
+              info.block.kind == MemoryKind::external;
   if (!ours) return CUDA_ERROR_INVALID_VALUE;
   // Freeing waits for the work that may still use the memory, as NVIDIA's driver does.
   Context* owner = context_of_owner(info.block.owner);
   if (owner && owner->busy()) owner->synchronize();
   if (context != owner && context->busy()) context->synchronize();
   if (info.block.kind == MemoryKind::pool) return free_to_pool_now(dptr);
-  if (info.block.kind == MemoryKind::imported)
-    return driver().virtual_space.displace(dptr, MemoryKind::imported) ? context->sticky()
-                                                                       : CUDA_ERROR_INVALID_VALUE;
+  if (info.is_virtual)
+    return driver().virtual_space.displace(dptr, info.block.kind) ? context->sticky()
+                                                                  : CUDA_ERROR_INVALID_VALUE;
   if (info.block.kind == MemoryKind::managed) forget_advice(info.block.id);
   return driver().allocator_of(dptr)->release(dptr) ? context->sticky() : CUDA_ERROR_INVALID_VALUE;
 }

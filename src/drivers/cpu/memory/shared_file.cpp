@@ -52,7 +52,9 @@ std::shared_ptr<SharedFile> SharedFile::adopt(int descriptor, uint64_t least_byt
   return std::shared_ptr<SharedFile>(new SharedFile(descriptor, bytes));
 }
 
-SharedFile::~SharedFile() { close(descriptor_); }
+SharedFile::~SharedFile() {
+  if (descriptor_ >= 0) close(descriptor_);
+}
 
 int SharedFile::duplicate() const { return fcntl(descriptor_, F_DUPFD_CLOEXEC, 0); }
 

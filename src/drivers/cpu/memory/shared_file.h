@@ -26,6 +26,8 @@ class SharedFile {
 
   int descriptor() const { return descriptor_; }
   uint64_t bytes() const { return bytes_; }
+  /// Leaves the descriptor open, to whom it belonged. For who adopted it in vain.
+  void disown() { descriptor_ = -1; }
   /// A descriptor of its own for whoever asked; -1 when there are too many.
   int duplicate() const;
   /// Maps a part at a fixed address. `protection`: PROT_*.
