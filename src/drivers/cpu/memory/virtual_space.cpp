@@ -86,6 +86,8 @@ CUresult VirtualSpace::map(Mapping mapping) {
   }
   if (!mapping.file->map(base, bytes, mapping.offset, mapping.access.protection()))
     return CUDA_ERROR_OUT_OF_MEMORY;
+  // Pages that are mapped need no descriptor; only what can be exported keeps one.
+  if (!mapping.physical) mapping.file = nullptr;
   const uint64_t block = mapping.base;
   mapped_.emplace(block, std::move(mapping));
   return CUDA_SUCCESS;
