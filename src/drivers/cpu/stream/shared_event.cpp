@@ -11,8 +11,8 @@
 #include <atomic>
 #include <cerrno>
 #include <climits>
-#include <cstring>
-#include <new>
+#include <fstream>
+#include <string>
 
 #include "base/log.h"
 #include "drivers/cpu/stream/stream.h"
@@ -23,6 +23,18 @@ namespace {
 constexpr uint64_t page_bytes = 8192;
 constexpr uint64_t slot_count = 400;
 constexpr uint64_t event_magic = 0x746e6576456e6d4c;
+/// Whether nobody will finish what the process began. One that was killed stays a zombie until its
+/// parent asks for it.
+bool is_gone(int process) {
+  if (kill(process, 0) != 0 && errno == ESRCH) return true;
+  std::ifstream file("/proc/" + std::to_string(process) + "/stat");
+  std::string line;
+  if (!std::getline(file, line)) return false;
+  const size_t name_end = line.rfind(')');
+  return name_end != std::string::npos && name_end + 2 < line.size() &&
+         (line[name_end + 2] == 'Z' || line[name_end + 2] == 'X');
+}
+
 }  // namespace
 
 struct SharedEvent::Page {
@@ -88,8 +100,7 @@ void SharedEvent::wait(uint64_t record) const {
     constexpr timespec look_again{0, 50'000'000};
     syscall(SYS_futex, &page_->epoch, FUTEX_WAIT, epoch, &look_again, nullptr, 0);
     const int process = page_->slots[record % slot_count].process.load();
-    if (!done(record) && process && process != getpid() && kill(process, 0) != 0 &&
-        errno == ESRCH) {
+    if (!done(record) && process && process != getpid() && is_gone(process)) {
       log::warn("process %d ended before an event that it recorded was reached", process);
       page_->slots[record % slot_count].done.store(record);
       break;
