@@ -192,6 +192,8 @@ void Context::end() {
   forget_texture_objects(owner);
   forget_arrays(owner);
   forget_pool_blocks(owner);
+  for (const Mapping& mapping : driver().virtual_space.owned_by(owner))
+    driver().virtual_space.displace(mapping.base, mapping.kind);
   device.memory().release_owner(owner);
   driver().host->release_owner(owner);
 }
@@ -257,6 +259,16 @@ Context* context_of_owner(uint32_t owner) {
   std::shared_lock book(owners().mutex);
   auto found = owners().contexts.find(owner);
   return found == owners().contexts.end() ? nullptr : found->second;
+}
+
+void synchronize_all_contexts() {
+  std::vector<Context*> all;
+  {
+    std::shared_lock book(owners().mutex);
+    for (auto& [owner, context] : owners().contexts) all.push_back(context);
+  }
+  for (Context* context : all)
+    if (context->active && context->busy()) context->synchronize();
 }
 
 CUresult context_of(CUcontext handle, Context** context) {
