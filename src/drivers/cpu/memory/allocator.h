@@ -61,7 +61,7 @@ class Allocator {
     /// Bytes the system could still give, asked now and then; may be empty.
     std::function<uint64_t()> available_bytes;
     /// All memory is this file's (as large as the partition); null: memory is private.
-    std::shared_ptr<SharedFile> file;
+    std::shared_ptr<SharedFile> file = nullptr;
   };
 
   explicit Allocator(Options options);
