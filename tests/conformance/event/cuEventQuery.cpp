@@ -1,0 +1,45 @@
+#include "conformance/conform.h"
+
+namespace limen::conform {
+namespace {
+
+/// A stream that a kernel holds until open() is called.
+struct Held {
+  Held() {
+    REQUIRE(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    REQUIRE(cuMemHostAlloc(&memory, 4, CU_MEMHOSTALLOC_DEVICEMAP));
+    *static_cast<volatile uint32_t*>(memory) = 0;
+    REQUIRE(launch(common_kernel("spin"), 1, 1, stream, memory));
+  }
+  void open() { *static_cast<volatile uint32_t*>(memory) = 1; }
+  CUstream stream = nullptr;
+  void* memory = nullptr;
+};
+
+CUevent make_event(unsigned flags = CU_EVENT_DEFAULT) {
+  CUevent event = nullptr;
+  REQUIRE(cuEventCreate(&event, flags));
+  return event;
+}
+
+CUevent destroyed() {
+  CUevent gone = make_event();
+  REQUIRE(cuEventDestroy(gone));
+  return gone;
+}
+
+}  // namespace
+
+CONFORM(cuEventQuery, before_and_after) {
+  CUevent event = make_event(CU_EVENT_DISABLE_TIMING);
+  expect_code("never recorded", cuEventQuery(event), CUDA_SUCCESS);
+  Held held;
+  REQUIRE(cuEventRecord(event, held.stream));
+  expect_code("kernel runs", cuEventQuery(event), CUDA_ERROR_NOT_READY);
+  held.open();
+  REQUIRE(cuStreamSynchronize(held.stream));
+  expect_code("kernel has ended", cuEventQuery(event), CUDA_SUCCESS);
+  expect_code("destroyed", cuEventQuery(destroyed()), CUDA_ERROR_INVALID_HANDLE);
+}
+
+}  // namespace limen::conform
