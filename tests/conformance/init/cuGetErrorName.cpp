@@ -10,7 +10,7 @@ CONFORM_WITH(cuGetErrorName, of_codes, nothing) {
   expect("700's name", name ? name : "", "CUDA_ERROR_ILLEGAL_ADDRESS");
   expect_code("unknown", cuGetErrorName(static_cast<CUresult>(12345), &name),
               CUDA_ERROR_INVALID_VALUE);
-  expect("null then", name, nullptr);
+  expect_true("null then", name == nullptr);
 }
 
 }  // namespace limen::conform
