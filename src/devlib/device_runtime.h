@@ -45,4 +45,10 @@ inline bool is_old_device_function(std::string_view name) {
   return false;
 }
 
+/// Does the device provide the function of that name to kernels, so that PTX may declare it only?
+inline bool is_provided_function(std::string_view name) {
+  return name == "vprintf" || name == "malloc" || name == "free" || name == "__assertfail" ||
+         find_device_function(name) != nullptr;
+}
+
 }  // namespace limen::kernel

@@ -2,16 +2,16 @@
 // The image is Limen's own container of the PTX, not a cubin: it loads with cuModuleLoadData of
 // this driver only. Invariant: the image lives until cuLinkDestroy. Thread rule: one thread a link
 // state.
-#include <cstdlib>
 #include <cstring>
 #include <string_view>
 
 #include <fmt/format.h>
 
 #include "abi/cpu_api.h"
+#include "compiler/fatbin/archive.h"
+#include "compiler/fatbin/linked.h"
 #include "compiler/ptx/parser.h"
 #include "drivers/cpu/context.h"
-#include "drivers/cpu/module/link.h"
 #include "drivers/cpu/module/load.h"
 #include "drivers/cpu/module/module.h"
 
@@ -42,25 +42,9 @@ const char* name_of(CUjitInputType type) {
 /// Is this libcudadevrt.a, an archive of one object? Limen has a device runtime of its own, so
 /// there is nothing to take from it.
 bool is_device_runtime(const void* data, size_t bytes) {
-  constexpr std::string_view magic = "!<arch>\n";
-  constexpr size_t head_bytes = 60, size_at = 48, size_digits = 10;
-  const std::string_view archive(static_cast<const char*>(data), bytes);
-  if (archive.substr(0, magic.size()) != magic) return false;
-  size_t objects = 0;
-  bool named = false;
-  for (size_t at = magic.size(); at + head_bytes <= bytes;) {
-    const std::string digits(archive.substr(at + size_at, size_digits));
-    const size_t size = std::strtoul(digits.c_str(), nullptr, 10);
-    const std::string_view name = archive.substr(at, 16);
-    if (size > bytes - at - head_bytes) return false;
-    const std::string_view body = archive.substr(at + head_bytes, size);
-    if (name.substr(0, 2) == "//")
-      named = body.find("cuda_device_runtime.o") != std::string_view::npos;
-    else if (name.substr(0, 2) != "/ ")
-      ++objects;
-    at += head_bytes + size + size % 2;
-  }
-  return named && objects == 1;
+  const std::string_view file(static_cast<const char*>(data), bytes);
+  return fatbin::archive_members(file).size() == 1 &&
+         file.find("cuda_device_runtime.o") != std::string_view::npos;
 }
 
 CUresult add(LinkState& link, CUjitInputType type, const void* data, size_t bytes,
@@ -144,7 +128,7 @@ CUresult cuLinkComplete(CUlinkState state, void** cubinOut, size_t* sizeOut) {
     // Linking here finds the errors now, in this log; loading links again.
     auto program = make_program({link->texts, {}, true}, link->log);
     if (!program.ok()) return report_to_log(program.error(), link->log);
-    link->image = pack_linked(link->texts);
+    link->image = fatbin::pack_linked(link->texts);
   }
   link->log.deliver();
   *cubinOut = link->image.data();

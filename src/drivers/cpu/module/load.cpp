@@ -2,9 +2,6 @@
 // line; codes are NVIDIA's as measured on an H200. Thread rule: see the header.
 #include "drivers/cpu/module/load.h"
 
-#include <sys/uio.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstring>
 #include <fstream>
@@ -13,45 +10,17 @@
 #include <fmt/format.h>
 
 #include "base/log.h"
+#include "compiler/fatbin/linked.h"
 #include "compiler/image/image.h"
+#include "compiler/ptx/link.h"
 #include "compiler/ptx/parser.h"
 #include "devlib/device_runtime.h"
-#include "drivers/cpu/module/link.h"
 
 namespace limen::cpu {
 
 namespace {
 
-constexpr char linked_magic[8] = {'\x7f', 'L', 'i', 'm', 'L', 'i', 'n', 'k'};
 constexpr uint64_t constant_limit_bytes = 65536;
-
-/// Reads without trusting the pointer: a wild one is for the fat binary parser to report.
-bool is_linked(const void* code) {
-  char head[sizeof linked_magic];
-  iovec to{head, sizeof head}, from{const_cast<void*>(code), sizeof head};
-  return process_vm_readv(getpid(), &to, 1, &from, 1, 0) == ssize_t(sizeof head) &&
-         std::memcmp(head, linked_magic, sizeof head) == 0;
-}
-
-/// Texts of a block made by pack_linked.
-std::vector<std::string> unpack_linked(const char* block) {
-  std::vector<std::string> texts;
-  uint64_t count, bytes;
-  std::memcpy(&count, block + 8, 8);
-  const char* at = block + 16;
-  for (uint64_t i = 0; i < count; ++i) {
-    std::memcpy(&bytes, at, 8);
-    texts.emplace_back(at + 8, bytes);
-    at += 8 + bytes;
-  }
-  return texts;
-}
-
-/// Functions that the device provides to kernels.
-bool is_provided(const std::string& name) {
-  return name == "vprintf" || name == "malloc" || name == "free" || name == "__assertfail" ||
-         kernel::find_device_function(name) != nullptr;
-}
 
 /// NVIDIA's device runtime, which programs are linked with: Limen has its own.
 bool is_device_runtime(const ptx::Module& module) {
@@ -65,7 +34,7 @@ bool is_device_runtime(const ptx::Module& module) {
 void warn_of_missing_parts(const std::vector<std::string>& left_out, const Program& program) {
   const auto& functions = program.module().functions;
   const bool complete = std::all_of(functions.begin(), functions.end(), [](const auto& function) {
-    return function.has_body || is_provided(function.name);
+    return function.has_body || kernel::is_provided_function(function.name);
   });
   if (left_out.size() == 1 && complete && program.launches_grids()) return;
   for (const std::string& left : left_out)
@@ -80,7 +49,7 @@ Result<void> check_calls(const ptx::Module& module, const ptx::Function& functio
       for (const ptx::Operand& operand : instruction.ops) {
         if (operand.symbol_kind != ptx::Operand::SymbolKind::function) continue;
         const ptx::Function& callee = module.functions[operand.index];
-        if (callee.has_body || is_provided(callee.name)) continue;
+        if (callee.has_body || kernel::is_provided_function(callee.name)) continue;
         if (kernel::is_old_device_function(callee.name))
           return Error{Code::unsupported_devside_sync,
                        fmt::format("line {}: '{}' is of the first device runtime (CDP1), which "
@@ -132,7 +101,7 @@ Result<ChosenPtx> choose_ptx(const fatbin::Image& image, const Device& device) {
 
 Result<ChosenPtx> choose_ptx(const void* code, const Device& device, bool wrapped) {
   if (!code) return Error{Code::invalid_value, "null image", ""};
-  if (is_linked(code)) return ChosenPtx{unpack_linked(static_cast<const char*>(code)), {}, true};
+  if (fatbin::is_linked(code)) return ChosenPtx{fatbin::unpack_linked(code), {}, true};
   LIMEN_TRY(fatbin::Image image, fatbin::parse_pointer(code));
   bool is_wrapper =
       image.form() == fatbin::Form::wrapper_v1 || image.form() == fatbin::Form::wrapper_v2;
@@ -166,7 +135,7 @@ Result<std::shared_ptr<Program>> make_program(ChosenPtx chosen, JitOptions& log)
     if (chosen.texts.size() > 1 && is_device_runtime(*module)) continue;
     modules.push_back(std::move(module));
   }
-  LIMEN_TRY(std::unique_ptr<ptx::Module> linked, link_modules(std::move(modules)));
+  LIMEN_TRY(std::unique_ptr<ptx::Module> linked, ptx::link_modules(std::move(modules)));
   LIMEN_CHECK(check_whole(*linked, log));
   auto program =
       std::make_shared<Program>(std::move(linked), image::content_hash(all.data(), all.size()));
@@ -180,19 +149,6 @@ Result<std::shared_ptr<Program>> make_program(ChosenPtx chosen, JitOptions& log)
         forget, [&](const ptx::Function& function) { return check_calls(module, function); }));
   }
   return program;
-}
-
-std::string pack_linked(const std::vector<std::string>& texts) {
-  std::string block(linked_magic, sizeof linked_magic);
-  auto number = [&](uint64_t value) {
-    block.append(reinterpret_cast<const char*>(&value), sizeof value);
-  };
-  number(texts.size());
-  for (const std::string& text : texts) {
-    number(text.size());
-    block += text;
-  }
-  return block;
 }
 
 Result<std::string> read_file(const char* path) {

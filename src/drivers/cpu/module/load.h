@@ -29,9 +29,6 @@ Result<ChosenPtx> choose_ptx(const fatbin::Image& image, const Device& device);
 /// Parses, links, checks what can be checked without a context.
 Result<std::shared_ptr<Program>> make_program(ChosenPtx chosen, JitOptions& log);
 
-/// A link's output: all its PTX in one block of memory that loads like any image.
-std::string pack_linked(const std::vector<std::string>& texts);
-
 /// Reads a whole file. errors: file_not_found.
 Result<std::string> read_file(const char* path);
 
