@@ -119,11 +119,14 @@ __attribute__((constructor)) void begin(int, char**, char** environment) {
 }
 
 /// The answer to a search for one of our names; `name` itself: not ours to answer.
-const char* answer(Stand& stand, const char* name) {
+const char* answer(Stand& stand, const char* name, unsigned flag) {
   if (!stand.path[0]) return name;
   if (stand.is_driver) return stand.path;
-  // A bare name: ld.so searches and comes back with each place. A place of ours needs no help.
-  if (base_of(name) == name || is_in_folder(name)) return name;
+  // A bare name would end in our folder in any case, unless a DT_RPATH comes first. Only a whole
+  // name may be changed: in place of a candidate of its search, ld.so would keep the old name for
+  // our library, and NVIDIA's could never be opened beside it.
+  if (base_of(name) == name) return stand.path;
+  if (flag != LA_SER_ORIG || is_in_folder(name)) return name;
   // Where NVIDIA's is not, the program shall see what it would see without us.
   if (!is_readable(name)) return name;
   const size_t length = length_of(name);
@@ -143,7 +146,7 @@ LIMEN_EXPORT unsigned la_objopen(link_map* map, Lmid_t, uintptr_t* cookie) {
   return 0;
 }
 
-LIMEN_EXPORT char* la_objsearch(const char* name, uintptr_t* cookie, unsigned) {
+LIMEN_EXPORT char* la_objsearch(const char* name, uintptr_t* cookie, unsigned flag) {
   const size_t prefix = sizeof real_prefix - 1;
   if (cookie && *cookie == ours) {
     if (!starts_with(name, real_prefix, prefix)) return const_cast<char*>(name);
@@ -151,5 +154,5 @@ LIMEN_EXPORT char* la_objsearch(const char* name, uintptr_t* cookie, unsigned) {
     return stand && stand->asked[0] ? stand->asked : const_cast<char*>(name);
   }
   Stand* stand = find_stand(base_of(name));
-  return const_cast<char*>(stand ? answer(*stand, name) : name);
+  return const_cast<char*>(stand ? answer(*stand, name, flag) : name);
 }

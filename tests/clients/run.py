@@ -98,7 +98,7 @@ def main():
     parser.add_argument("--limen", type=Path, required=True)
     parser.add_argument("--source", help="a checkout, where the wheel carries no tests")
     parser.add_argument("--venv", type=Path, help="an environment that is there already")
-    words = parser.parse_args()
+    words = parser.parse_intermixed_args()
     client = tomllib.loads((HERE / "clients.toml").read_text())["client"][words.client]
     out = words.folder / f"{words.client}-results"
     out.mkdir(parents=True, exist_ok=True)
