@@ -27,6 +27,34 @@ CALLER = PTX_HEAD + """.extern .func (.param .b32 r) f(.param .b32 a);
 CALLEE = PTX_HEAD + """.visible .func (.param .b32 r) f(.param .b32 a) { .reg .b32 %r<2>;
   ld.param.b32 %r1, [a]; add.s32 %r1, %r1, 1; st.param.b32 [r], %r1; ret; }
 """
+# Numba's cooperative groups: every block stores its number + 1, then adds up what all have stored.
+GRID = PTX_HEAD.replace("8.0", "8.3") + """.extern .func (.param .b64 r) cudaCGGetIntrinsicHandle(.param .b32 s);
+.extern .func (.param .b32 r) cudaCGSynchronize(.param .b64 h, .param .b32 f);
+.extern .func (.param .b32 r) cudaCGGetRank(.param .b64 t, .param .b64 g, .param .b64 h);
+.visible .entry sum(.param .u64 to) {
+  .reg .pred %p; .reg .b32 %a, %b, %i, %n, %s, %v; .reg .b64 %t, %x, %h, %l; .local .b32 rank[2];
+  ld.param.u64 %t, [to]; mov.u32 %b, %ctaid.x; mov.u32 %n, %nctaid.x; mul.wide.u32 %x, %b, 4;
+  add.u64 %x, %t, %x; add.u32 %a, %b, 1; st.global.u32 [%x], %a;
+  { .param .b32 s; .param .b64 r; st.param.b32 [s], 1;
+    call.uni (r), cudaCGGetIntrinsicHandle, (s); ld.param.b64 %h, [r]; }
+  { .param .b64 h; .param .b32 f; .param .b32 r; st.param.b64 [h], %h; st.param.b32 [f], 0;
+    call.uni (r), cudaCGSynchronize, (h, f); ld.param.b32 %v, [r]; }
+  mov.u32 %s, 0; mov.u32 %i, 0;
+more: mul.wide.u32 %l, %i, 4; add.u64 %l, %t, %l; ld.volatile.global.u32 %a, [%l];
+  add.u32 %s, %s, %a; add.u32 %i, %i, 1; setp.lt.u32 %p, %i, %n; @%p bra more;
+  { .param .b64 h; .param .b32 f; .param .b32 r; st.param.b64 [h], %h; st.param.b32 [f], 0;
+    call.uni (r), cudaCGSynchronize, (h, f); ld.param.b32 %a, [r]; }
+  or.b32 %v, %v, %a;
+  mov.u64 %l, rank; cvta.local.u64 %l, %l;
+  { .param .b64 t; .param .b64 g; .param .b64 h; .param .b32 r; st.param.b64 [t], %l;
+    st.param.b64 [g], 0; st.param.b64 [h], %h; call.uni (r), cudaCGGetRank, (t, g, h);
+    ld.param.b32 %a, [r]; }
+  or.b32 %v, %v, %a; ld.u32 %a, [%l];
+  // A thread's word: the sum, or -1 if a call failed or its rank is not its place.
+  mov.u32 %i, %ntid.x; mov.u32 %n, %tid.x; mad.lo.u32 %i, %b, %i, %n;
+  sub.u32 %a, %a, %i; or.b32 %v, %v, %a; setp.ne.u32 %p, %v, 0; @%p mov.u32 %s, -1;
+  mul.wide.u32 %l, %i, 4; add.u64 %l, %t, %l; st.global.u32 [%l], %s; ret; }
+"""
 # Loads the image in argv[2] with the driver, launches kernel argv[1] and prints the word it stores.
 LAUNCH = r"""
 import ctypes, sys
@@ -44,6 +72,17 @@ words = (ctypes.c_void_p * 1)(ctypes.addressof(to))
 ok(cuda.cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, None, words, None))
 out = ctypes.c_int(); ok(cuda.cuMemcpyDtoH_v2(ctypes.byref(out), to, ctypes.c_size_t(4)))
 print(out.value)
+"""
+LAUNCH_GRID = LAUNCH[:LAUNCH.index("to = ")] + r"""
+blocks, threads = 6, 48
+to = ctypes.c_uint64(); ok(cuda.cuMemAlloc_v2(ctypes.byref(to), ctypes.c_size_t(4 * 288)))
+words = (ctypes.c_void_p * 1)(ctypes.addressof(to))
+out = (ctypes.c_int * 288)()
+for launch in (cuda.cuLaunchCooperativeKernel, cuda.cuLaunchKernel):
+    extra = [] if launch is cuda.cuLaunchCooperativeKernel else [None]
+    ok(launch(kernel, blocks, 1, 1, threads, 1, 1, 0, None, words, *extra))
+    ok(cuda.cuMemcpyDtoH_v2(out, to, ctypes.c_size_t(4 * 288)))
+    print(sorted(set(out[blocks:])))
 """
 
 
@@ -168,10 +207,10 @@ class Fronts(unittest.TestCase):
         self.assertFalse(handle.value)
         return code, image, log.value.decode()
 
-    def launch(self, name, image):
+    def launch(self, name, image, code=LAUNCH, *options):
         path = self.root / "image"
         path.write_bytes(image)
-        return self.run_limen(sys.executable, "-c", LAUNCH, name, path).stdout
+        return self.run_limen(*options, sys.executable, "-c", code, name, path).stdout
 
     def test_linked_ptx_runs(self):
         for library in ("libnvJitLink.so.13", "libnvJitLink.so.12"):
@@ -181,6 +220,14 @@ class Fronts(unittest.TestCase):
         code, image, log = self.jit_link([(2, CALLER)])
         self.assertEqual(code, 6)
         self.assertIn("Undefined reference to 'f'", log)
+
+    def test_the_grid_functions_of_cudadevrt_are_there(self):
+        code, image, log = self.jit_link([(2, GRID)], options=(b"-arch=sm_120",))
+        self.assertEqual(code, 0, log)
+        for strategy in ("auto", "fiber", "lane"):
+            out = self.launch("sum", image, LAUNCH_GRID, "--strategy", strategy)
+            # Without a cooperative launch there is no grid to wait for: an error, and no hang.
+            self.assertEqual(out, "[21]\n[-1]\n")
 
     def test_exports_are_nvidias(self):
         for library, name in (("libnvJitLink.so.13", "__nvJitLinkCreate_13_0"),

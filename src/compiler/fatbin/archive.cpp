@@ -32,4 +32,9 @@ std::vector<Member> archive_members(std::string_view file) {
   return members;
 }
 
+bool is_device_runtime(std::string_view file) {
+  return archive_members(file).size() == 1 &&
+         file.find("cuda_device_runtime.o") != std::string_view::npos;
+}
+
 }  // namespace limen::fatbin

@@ -16,4 +16,8 @@ bool is_archive(std::string_view file);
 /// Ends early at a damaged header.
 std::vector<Member> archive_members(std::string_view file);
 
+/// Is this libcudadevrt.a, an archive of one object? Limen has a device runtime of its own, so there
+/// is nothing to take from it.
+bool is_device_runtime(std::string_view file);
+
 }  // namespace limen::fatbin

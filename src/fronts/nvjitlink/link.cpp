@@ -29,13 +29,6 @@ Result<std::unique_ptr<limen::ptx::Module>> read(std::string text) {
   return module;
 }
 
-/// NVIDIA's device runtime: Limen has its own.
-bool is_device_runtime(const std::string& text) {
-  return text.find(".func") != std::string::npos &&
-         text.find("__cudaCDP2") != std::string::npos &&
-         text.find(".visible .entry") == std::string::npos;
-}
-
 std::string_view bytes_of(const void* data, size_t size) {
   return {static_cast<const char*>(data), size};
 }
@@ -127,7 +120,6 @@ int Link::add_image(const fatbin::Image& image, const void* data, size_t size,
     for (uint32_t entry : choice->entries) {
       auto text = image.ptx_text(image.entries()[entry]);
       if (!text.ok()) return refuse(invalid_input, name + ": " + text.error().what);
-      if (is_device_runtime(*text)) continue;
       if (int code = add_ptx(std::move(*text), name)) return code;
     }
     return success;
@@ -151,6 +143,7 @@ int Link::add_object(std::string_view file, const std::string& name) {
 
 int Link::add_library(std::string_view file, const std::string& name) {
   if (!fatbin::is_archive(file)) return wrong_type("LIBRARY", name);
+  if (fatbin::is_device_runtime(file)) return success;
   for (const fatbin::Member& member : fatbin::archive_members(file))
     if (int code = add_object(member.bytes, fmt::format("{}:{}", name, member.name))) return code;
   return success;

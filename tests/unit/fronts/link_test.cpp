@@ -103,6 +103,29 @@ TEST(Link, WrongInputsHaveTheCodesOfNvidiasLibrary) {
   EXPECT_EQ(link.add(ptx, nullptr, 0, "n"), null_input);
 }
 
+/// An archive of one object, as ar writes it.
+std::string archive(const std::string& long_name, const std::string& object) {
+  auto member = [](std::string name, std::string bytes) {
+    std::string size = std::to_string(bytes.size());
+    name.resize(48, ' ');
+    size.resize(10, ' ');
+    if (bytes.size() % 2) bytes += '\n';
+    return name + size + "`\n" + bytes;
+  };
+  return "!<arch>\n" + member("//", long_name + "/\n") + member("/0", object);
+}
+
+// Numba links it to every kernel of a cooperative grid.
+TEST(Link, NvidiasDeviceRuntimeIsNotNeeded) {
+  Link link(options(), nullptr, "");
+  ASSERT_EQ(add(link, ptx, callee), success);
+  EXPECT_EQ(add(link, library, archive("cuda_device_runtime.o", "machine code")), success);
+  EXPECT_EQ(link.complete(), success);
+  EXPECT_EQ(link.image(), callee + '\0');
+  EXPECT_NE(add(link, library, archive("mine.o", "machine code")), success);
+  EXPECT_NE(add(link, library, "no archive"), success);
+}
+
 TEST(Link, TwoDefinitionsAreAnError) {
   Link link(options(), nullptr, "");
   ASSERT_EQ(add(link, ptx, callee), success);

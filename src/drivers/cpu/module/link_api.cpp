@@ -39,14 +39,6 @@ const char* name_of(CUjitInputType type) {
   }
 }
 
-/// Is this libcudadevrt.a, an archive of one object? Limen has a device runtime of its own, so
-/// there is nothing to take from it.
-bool is_device_runtime(const void* data, size_t bytes) {
-  const std::string_view file(static_cast<const char*>(data), bytes);
-  return fatbin::archive_members(file).size() == 1 &&
-         file.find("cuda_device_runtime.o") != std::string_view::npos;
-}
-
 CUresult add(LinkState& link, CUjitInputType type, const void* data, size_t bytes,
              const char* name) {
   if (type == CU_JIT_INPUT_PTX) {
@@ -70,7 +62,9 @@ CUresult add(LinkState& link, CUjitInputType type, const void* data, size_t byte
     for (std::string& text : chosen->texts) link.texts.push_back(std::move(text));
     return CUDA_SUCCESS;
   }
-  if (type == CU_JIT_INPUT_LIBRARY && is_device_runtime(data, bytes)) return CUDA_SUCCESS;
+  if (type == CU_JIT_INPUT_LIBRARY &&
+      fatbin::is_device_runtime({static_cast<const char*>(data), bytes}))
+    return CUDA_SUCCESS;
   return report_to_log({Code::not_supported,
                         fmt::format("{}: linking of {} is not built; give PTX",
                                     name ? name : "<unnamed>", name_of(type)),

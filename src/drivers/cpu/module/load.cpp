@@ -29,6 +29,14 @@ bool is_device_runtime(const ptx::Module& module) {
   });
 }
 
+bool wants_cooperative_functions(const std::vector<std::unique_ptr<ptx::Module>>& modules) {
+  return std::any_of(modules.begin(), modules.end(), [](const auto& module) {
+    return std::any_of(module->functions.begin(), module->functions.end(), [](const auto& function) {
+      return !function.has_body && kernel::is_cooperative_function(function.name);
+    });
+  });
+}
+
 /// A part without PTX is missed if a function is. One part may be NVIDIA's device runtime, which
 /// holds machine code only.
 void warn_of_missing_parts(const std::vector<std::string>& left_out, const Program& program) {
@@ -134,6 +142,12 @@ Result<std::shared_ptr<Program>> make_program(ChosenPtx chosen, JitOptions& log)
     LIMEN_TRY(std::unique_ptr<ptx::Module> module, ptx::parse_module(std::move(text)));
     if (chosen.texts.size() > 1 && is_device_runtime(*module)) continue;
     modules.push_back(std::move(module));
+  }
+  if (wants_cooperative_functions(modules)) {
+    all += image::content_hash(kernel::cooperative_ptx.data(), kernel::cooperative_ptx.size());
+    LIMEN_TRY(std::unique_ptr<ptx::Module> own,
+              ptx::parse_module(std::string(kernel::cooperative_ptx)));
+    modules.push_back(std::move(own));
   }
   LIMEN_TRY(std::unique_ptr<ptx::Module> linked, ptx::link_modules(std::move(modules)));
   LIMEN_CHECK(check_whole(*linked, log));
