@@ -9,8 +9,10 @@
 
 #include <fmt/format.h>
 
+#include "base/closed_library.h"
 #include "base/log.h"
 #include "compiler/fatbin/linked.h"
+#include "compiler/fatbin/ptx_version.h"
 #include "compiler/image/image.h"
 #include "compiler/ptx/link.h"
 #include "compiler/ptx/parser.h"
@@ -72,6 +74,16 @@ Result<void> check_calls(const ptx::Module& module, const ptx::Function& functio
   return {};
 }
 
+/// Does the image hold machine code that runs on a GPU of this capability? The same major version and
+/// no newer minor one. source: CUDA C++ Programming Guide 13.0, "Binary Compatibility".
+bool has_machine_code(const fatbin::Image& image, uint32_t capability) {
+  const auto& entries = image.entries();
+  return std::any_of(entries.begin(), entries.end(), [&](const fatbin::Entry& entry) {
+    return entry.kind == fatbin::Kind::cubin && entry.sm / 10 == capability / 10 &&
+           entry.sm <= capability && (entry.suffix != 'a' || entry.sm == capability);
+  });
+}
+
 /// Definitions that the whole program lacks, and the size of its constants.
 Result<void> check_whole(ptx::Module& module, JitOptions& log) {
   uint64_t constants = 0;
@@ -96,12 +108,17 @@ Result<void> check_whole(ptx::Module& module, JitOptions& log) {
 
 }  // namespace
 
-Result<ChosenPtx> choose_ptx(const fatbin::Image& image, const Device& device) {
+Result<ChosenPtx> choose_ptx(const fatbin::Image& image, uint32_t capability) {
   ChosenPtx chosen;
-  LIMEN_TRY(fatbin::Choice choice, fatbin::choose_ptx(image, device.capability()));
+  const bool lower_version = has_machine_code(image, capability);
+  LIMEN_TRY(fatbin::Choice choice, fatbin::choose_ptx(image, capability));
   chosen.left_out = std::move(choice.left_out);
   for (uint32_t index : choice.entries) {
     LIMEN_TRY(std::string text, image.ptx_text(image.entries()[index]));
+    // NVIDIA's driver would run the machine code, whatever toolkit made it. Each instruction is
+    // checked when it is compiled, so what is new in the newer version is refused by name.
+    if (lower_version)
+      fatbin::lower_ptx_version(text.data(), text.size(), ptx::newest_major, ptx::newest_minor);
     chosen.texts.push_back(std::move(text));
   }
   return chosen;
@@ -130,7 +147,17 @@ Result<ChosenPtx> choose_ptx(const void* code, const Device& device, bool wrappe
     chosen.texts.push_back(std::move(text));
     return chosen;
   }
-  return choose_ptx(image, device);
+  auto chosen = cpu::choose_ptx(image, capability_for(code, device.capability()));
+  if (!chosen.ok() && is_in_closed_library(code)) return closed_library_error(chosen.error());
+  return chosen;
+}
+
+Error closed_library_error(Error error) {
+  error.remedy = config().library_cc.major
+                     ? "this part of NVIDIA's library has no PTX: it cannot run here"
+                     : "NVIDIA's own libraries are off; to use the PTX that they carry, if their "
+                       "licence allows you to, set LIMEN_LIBRARY_CC=13.0";
+  return error;
 }
 
 Result<std::shared_ptr<Program>> make_program(ChosenPtx chosen, JitOptions& log) {
