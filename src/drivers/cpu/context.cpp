@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/log.h"
+#include "drivers/cpu/graph/capture.h"
 #include "drivers/cpu/memory/array.h"
 #include "drivers/cpu/memory/pool.h"
 #include "drivers/cpu/module/module.h"
@@ -185,7 +186,10 @@ void Context::end() {
     streams.clear();
     peers.clear();
   }
-  for (StreamHandle* stream : old_streams) driver().streams.destroy(stream);
+  for (StreamHandle* stream : old_streams) {
+    leave_capture(stream);
+    driver().streams.destroy(stream);
+  }
   for (EventHandle* event : old_events) driver().events.destroy(event);
   for (Module* module : old_modules) destroy_module(module);
   forget_library_instances(*this);
@@ -436,6 +440,7 @@ CUresult cuCtxGetApiVersion(CUcontext ctx, unsigned int* version) {
 CUresult cuCtxSynchronize(CUcontext ctx) {
   Context* context;
   if (CUresult result = context_of(ctx, &context)) return result;
+  if (CUresult result = refuse_context_call(*context)) return result;
   return context->synchronize();
 }
 

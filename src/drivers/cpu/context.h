@@ -21,7 +21,9 @@
 
 namespace limen::cpu {
 
+struct EventCapture;
 struct Module;
+struct StreamCapture;
 
 /// What a CUstream handle is.
 struct StreamHandle {
@@ -31,12 +33,15 @@ struct StreamHandle {
   uint64_t id = 0;
   CUaccessPolicyWindow window{};  ///< a caching hint; only kept to be read back
   CUsynchronizationPolicy sync_policy = CU_SYNC_POLICY_AUTO;
+  std::shared_ptr<StreamCapture> capture;  ///< null: not captured; under the GraphLock
 };
 
 /// What a CUevent handle is.
 struct EventHandle {
   std::shared_ptr<EventState> state = std::make_shared<EventState>();
   Context* context = nullptr;
+  std::shared_ptr<EventCapture> captured;  ///< last recorded in a capture; under the GraphLock
+  std::atomic<bool> was_captured{false};   ///< whether `captured` is set
 };
 
 struct Context final : StreamOwner {

@@ -10,6 +10,7 @@
 #include "base/config.h"
 #include "base/log.h"
 #include "drivers/cpu/context.h"
+#include "drivers/cpu/graph/plan.h"
 #include "drivers/cpu/memory/array.h"
 #include "drivers/cpu/memory/pool.h"
 #include "drivers/cpu/module/module.h"

@@ -27,6 +27,7 @@ enum class MemoryKind : uint8_t {
   heap,     ///< the region of the kernels' malloc
   host,     ///< cuMemHostAlloc
   array,    ///< texels of a CUDA array
+  graph,    ///< of an allocation node
 };
 
 /// One live block, as find() reports it.

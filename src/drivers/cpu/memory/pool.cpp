@@ -9,6 +9,8 @@
 
 #include "abi/cpu_api.h"
 #include "drivers/cpu/context.h"
+#include "drivers/cpu/graph/capture.h"
+#include "drivers/cpu/graph/graph_memory.h"
 #include "drivers/cpu/memory/pointer.h"
 #include "drivers/cpu/stream/order.h"
 
@@ -41,6 +43,12 @@ MemPool* current_pool(Device& device) {
 CUresult allocate_async(CUdeviceptr* dptr, size_t bytes, MemPool& pool, const ResolvedStream& on) {
   *dptr = 0;
   if (!bytes) return CUDA_SUCCESS;  // measured H200, driver 580.x
+  if (on.capture) {
+    CUmemPoolProps props{};
+    props.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+    props.location = {CU_MEM_LOCATION_TYPE_DEVICE, pool.device.ordinal()};
+    return capture_alloc(on, props, bytes, dptr);
+  }
   // The stream's free blocks are safe to hand out at once: later work of this stream comes after
   // the free. A block from elsewhere is taken only when nobody can still be using it.
   uint64_t address = pool.allocate(bytes, on.context->owner, *on.stream);
@@ -177,7 +185,7 @@ void forget_pool_blocks(uint32_t owner) {
 
 CUresult cuMemAllocAsync(CUdeviceptr* dptr, size_t bytesize, CUstream hStream) {
   ResolvedStream on;
-  if (CUresult result = resolve_stream(hStream, &on)) return result;
+  if (CUresult result = resolve_stream(hStream, &on, UnderCapture::record)) return result;
   if (!dptr) return CUDA_ERROR_INVALID_VALUE;
   return allocate_async(dptr, bytesize, *current_pool(on.context->device), on);
 }
@@ -185,7 +193,7 @@ CUresult cuMemAllocAsync(CUdeviceptr* dptr, size_t bytesize, CUstream hStream) {
 CUresult cuMemAllocFromPoolAsync(CUdeviceptr* dptr, size_t bytesize, CUmemoryPool hPool,
                                  CUstream hStream) {
   ResolvedStream on;
-  if (CUresult result = resolve_stream(hStream, &on)) return result;
+  if (CUresult result = resolve_stream(hStream, &on, UnderCapture::record)) return result;
   if (!dptr) return CUDA_ERROR_INVALID_VALUE;
   MemPool* pool;
   if (CUresult result = resolve_pool(hPool, &pool)) return result;
@@ -194,10 +202,12 @@ CUresult cuMemAllocFromPoolAsync(CUdeviceptr* dptr, size_t bytesize, CUmemoryPoo
 
 CUresult cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream) {
   ResolvedStream on;
-  if (CUresult result = resolve_stream(hStream, &on)) return result;
+  if (CUresult result = resolve_stream(hStream, &on, UnderCapture::record)) return result;
   if (!dptr) return CUDA_SUCCESS;
+  if (on.capture) return capture_free(on, dptr);
   PointerInfo info;
   if (!classify(dptr, &info) || info.block.base != dptr) return CUDA_ERROR_INVALID_VALUE;
+  if (info.block.kind == MemoryKind::graph) return free_graph_memory(dptr);
   before_work(*on.context, *on.stream);
   if (info.block.kind == MemoryKind::pool) {
     MemPool* pool = pool_of(dptr);

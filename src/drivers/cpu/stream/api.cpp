@@ -5,6 +5,7 @@
 
 #include "abi/cpu_api.h"
 #include "drivers/cpu/context.h"
+#include "drivers/cpu/graph/capture.h"
 #include "drivers/cpu/stream/order.h"
 
 namespace limen::cpu {
@@ -53,6 +54,7 @@ CUresult cuStreamDestroy(CUstream hStream) {
 CUresult cuStreamSynchronize(CUstream hStream) {
   ResolvedStream on;
   if (CUresult result = resolve_stream_any(hStream, &on)) return result;
+  if (CUresult result = refuse_unsafe_call()) return result;
   if (!nothing_before(*on.context, *on.stream)) {
     std::shared_ptr<Stream> keep = on.stream->shared_from_this();
     // An empty operation, so that the legacy stream also waits for what its rules say.
@@ -72,6 +74,7 @@ CUresult cuStreamSynchronize(CUstream hStream) {
 CUresult cuStreamQuery(CUstream hStream) {
   ResolvedStream on;
   if (CUresult result = resolve_stream(hStream, &on)) return result;
+  if (CUresult result = refuse_unsafe_call()) return result;
   bool done = on.stream->kind() == Stream::Kind::legacy ? nothing_before(*on.context, *on.stream)
                                                         : on.stream->idle();
   return done ? on.context->sticky() : CUDA_ERROR_NOT_READY;
@@ -80,9 +83,14 @@ CUresult cuStreamQuery(CUstream hStream) {
 CUresult cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int flags) {
   if (flags > CU_EVENT_WAIT_EXTERNAL) return CUDA_ERROR_INVALID_VALUE;
   ResolvedStream on;
-  if (CUresult result = resolve_stream(hStream, &on)) return result;
+  if (CUresult result = resolve_stream(hStream, &on, UnderCapture::record)) return result;
   EventHandle* event;
   if (CUresult result = resolve_event(hEvent, &event)) return result;
+  if (on.capture || flags || event->was_captured.load(std::memory_order_acquire)) {
+    bool taken;
+    CUresult result = capture_wait_event(on, *event, flags == CU_EVENT_WAIT_EXTERNAL, &taken);
+    if (result || taken) return result;
+  }
   StreamPoint point = event->state->latest();
   if (point.reached()) return CUDA_SUCCESS;
   before_work(*on.context, *on.stream);
@@ -93,7 +101,7 @@ CUresult cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int flags)
 CUresult cuStreamGetFlags(CUstream hStream, unsigned int* flags) {
   if (!flags) return CUDA_ERROR_INVALID_VALUE;
   ResolvedStream on;
-  if (CUresult result = resolve_stream(hStream, &on)) return result;
+  if (CUresult result = resolve_stream(hStream, &on, UnderCapture::ignore)) return result;
   *flags = on.handle ? on.handle->flags : unsigned(CU_STREAM_DEFAULT);
   return CUDA_SUCCESS;
 }
@@ -101,7 +109,7 @@ CUresult cuStreamGetFlags(CUstream hStream, unsigned int* flags) {
 CUresult cuStreamGetPriority(CUstream hStream, int* priority) {
   if (!priority) return CUDA_ERROR_INVALID_VALUE;
   ResolvedStream on;
-  if (CUresult result = resolve_stream(hStream, &on)) return result;
+  if (CUresult result = resolve_stream(hStream, &on, UnderCapture::ignore)) return result;
   *priority = on.stream->priority();
   return CUDA_SUCCESS;
 }
@@ -109,7 +117,7 @@ CUresult cuStreamGetPriority(CUstream hStream, int* priority) {
 CUresult cuStreamGetId(CUstream hStream, unsigned long long* streamId) {
   if (!streamId) return CUDA_ERROR_INVALID_VALUE;
   ResolvedStream on;
-  if (CUresult result = resolve_stream(hStream, &on)) return result;
+  if (CUresult result = resolve_stream(hStream, &on, UnderCapture::ignore)) return result;
   // The legacy stream's id is its context's first; ids of other streams never collide with it.
   *streamId = on.handle ? on.handle->id : (uint64_t{1} << 32) + on.context->owner;
   return CUDA_SUCCESS;
@@ -118,7 +126,7 @@ CUresult cuStreamGetId(CUstream hStream, unsigned long long* streamId) {
 CUresult cuStreamGetCtx(CUstream hStream, CUcontext* pCtx, CUgreenCtx* pGreenCtx) {
   if (!pCtx) return CUDA_ERROR_INVALID_VALUE;
   ResolvedStream on;
-  if (CUresult result = resolve_stream(hStream, &on)) return result;
+  if (CUresult result = resolve_stream(hStream, &on, UnderCapture::ignore)) return result;
   *pCtx = handle_of(on.context);
   if (pGreenCtx) *pGreenCtx = nullptr;
   return CUDA_SUCCESS;
@@ -127,7 +135,7 @@ CUresult cuStreamGetCtx(CUstream hStream, CUcontext* pCtx, CUgreenCtx* pGreenCtx
 CUresult cuStreamGetGreenCtx(CUstream hStream, CUgreenCtx* phCtx) {
   if (!phCtx) return CUDA_ERROR_INVALID_VALUE;
   ResolvedStream on;
-  if (CUresult result = resolve_stream(hStream, &on)) return result;
+  if (CUresult result = resolve_stream(hStream, &on, UnderCapture::ignore)) return result;
   *phCtx = nullptr;
   return CUDA_SUCCESS;
 }
@@ -135,35 +143,8 @@ CUresult cuStreamGetGreenCtx(CUstream hStream, CUgreenCtx* phCtx) {
 CUresult cuStreamGetDevice(CUstream hStream, CUdevice* device) {
   if (!device) return CUDA_ERROR_INVALID_VALUE;
   ResolvedStream on;
-  if (CUresult result = resolve_stream(hStream, &on)) return result;
+  if (CUresult result = resolve_stream(hStream, &on, UnderCapture::ignore)) return result;
   *device = on.context->device.ordinal();
-  return CUDA_SUCCESS;
-}
-
-CUresult cuStreamIsCapturing(CUstream hStream, CUstreamCaptureStatus* captureStatus) {
-  if (!captureStatus) return CUDA_ERROR_INVALID_VALUE;
-  ResolvedStream on;
-  if (CUresult result = resolve_stream(hStream, &on)) return result;
-  *captureStatus = CU_STREAM_CAPTURE_STATUS_NONE;  // capture cannot begin: it is not built
-  return CUDA_SUCCESS;
-}
-
-CUresult cuStreamGetCaptureInfo(CUstream hStream, CUstreamCaptureStatus* captureStatus_out,
-                                cuuint64_t* id_out, CUgraph* graph_out,
-                                const CUgraphNode** dependencies_out,
-                                const CUgraphEdgeData** edgeData_out, size_t* numDependencies_out) {
-  if (!captureStatus_out) return CUDA_ERROR_INVALID_VALUE;
-  ResolvedStream on;
-  if (CUresult result = resolve_stream(hStream, &on)) return result;
-  *captureStatus_out = CU_STREAM_CAPTURE_STATUS_NONE;
-  return CUDA_SUCCESS;
-}
-
-CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) {
-  if (!mode || *mode < CU_STREAM_CAPTURE_MODE_GLOBAL || *mode > CU_STREAM_CAPTURE_MODE_RELAXED)
-    return CUDA_ERROR_INVALID_VALUE;
-  thread_local CUstreamCaptureMode now = CU_STREAM_CAPTURE_MODE_GLOBAL;
-  std::swap(now, *mode);
   return CUDA_SUCCESS;
 }
 
@@ -186,7 +167,7 @@ CUresult cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t lengt
 CUresult cuStreamSetAttribute(CUstream hStream, CUstreamAttrID attr,
                               const CUstreamAttrValue* value) {
   ResolvedStream on;
-  if (CUresult result = resolve_stream(hStream, &on)) return result;
+  if (CUresult result = resolve_stream(hStream, &on, UnderCapture::ignore)) return result;
   if (!value) return CUDA_ERROR_INVALID_VALUE;
   switch (attr) {
     case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
@@ -209,7 +190,7 @@ CUresult cuStreamSetAttribute(CUstream hStream, CUstreamAttrID attr,
 /// partial: caching and synchronisation hints, priority; other attributes are refused
 CUresult cuStreamGetAttribute(CUstream hStream, CUstreamAttrID attr, CUstreamAttrValue* value) {
   ResolvedStream on;
-  if (CUresult result = resolve_stream(hStream, &on)) return result;
+  if (CUresult result = resolve_stream(hStream, &on, UnderCapture::ignore)) return result;
   if (!value) return CUDA_ERROR_INVALID_VALUE;
   switch (attr) {
     case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
@@ -228,8 +209,8 @@ CUresult cuStreamGetAttribute(CUstream hStream, CUstreamAttrID attr, CUstreamAtt
 
 CUresult cuStreamCopyAttributes(CUstream dst, CUstream src) {
   ResolvedStream to, from;
-  if (CUresult result = resolve_stream(dst, &to)) return result;
-  if (CUresult result = resolve_stream(src, &from)) return result;
+  if (CUresult result = resolve_stream(dst, &to, UnderCapture::ignore)) return result;
+  if (CUresult result = resolve_stream(src, &from, UnderCapture::ignore)) return result;
   if (to.handle && from.handle) {
     to.handle->window = from.handle->window;
     to.handle->sync_policy = from.handle->sync_policy;
@@ -240,7 +221,8 @@ CUresult cuStreamCopyAttributes(CUstream dst, CUstream src) {
 CUresult cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void* userData) {
   if (!fn) return CUDA_ERROR_INVALID_VALUE;
   ResolvedStream on;
-  if (CUresult result = resolve_stream(hStream, &on)) return result;
+  if (CUresult result = resolve_stream(hStream, &on, UnderCapture::record)) return result;
+  if (on.capture) return capture_host(on, fn, userData);
   before_work(*on.context, *on.stream);
   on.stream->task([fn, userData] { fn(userData); }, false, true);
   return CUDA_SUCCESS;
@@ -304,10 +286,14 @@ CUresult cuEventRecord(CUevent hEvent, CUstream hStream) {
 CUresult cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int flags) {
   if (flags > CU_EVENT_RECORD_EXTERNAL) return CUDA_ERROR_INVALID_VALUE;
   ResolvedStream on;
-  if (CUresult result = resolve_stream(hStream, &on)) return result;
+  if (CUresult result = resolve_stream(hStream, &on, UnderCapture::record)) return result;
   EventHandle* event;
   if (CUresult result = resolve_event(hEvent, &event)) return result;
   if (event->context != on.context) return CUDA_ERROR_INVALID_HANDLE;
+  const bool external = flags == CU_EVENT_RECORD_EXTERNAL;
+  if (on.capture) return capture_record(on, *event, external);
+  if (external) return CUDA_ERROR_INVALID_VALUE;
+  forget_captured_event(*event);
   before_work(*on.context, *on.stream);
   on.stream->record(event->state);
   return CUDA_SUCCESS;
@@ -317,6 +303,7 @@ CUresult cuCtxRecordEvent(CUcontext hCtx, CUevent hEvent) {
   if (!hCtx) return CUDA_ERROR_INVALID_CONTEXT;
   Context* context;
   if (CUresult result = context_of(hCtx, &context)) return result;
+  if (CUresult result = refuse_context_call(*context)) return result;
   EventHandle* event;
   if (CUresult result = resolve_event(hEvent, &event)) return result;
   if (event->context != context) return CUDA_ERROR_INVALID_HANDLE;
@@ -333,6 +320,7 @@ CUresult cuCtxWaitEvent(CUcontext hCtx, CUevent hEvent) {
   if (!hCtx) return CUDA_ERROR_INVALID_CONTEXT;
   Context* context;
   if (CUresult result = context_of(hCtx, &context)) return result;
+  if (CUresult result = refuse_context_call(*context)) return result;
   EventHandle* event;
   if (CUresult result = resolve_event(hEvent, &event)) return result;
   StreamPoint point = event->state->latest();
@@ -345,6 +333,7 @@ CUresult cuCtxWaitEvent(CUcontext hCtx, CUevent hEvent) {
 CUresult cuEventQuery(CUevent hEvent) {
   EventHandle* event;
   if (CUresult result = resolve_event(hEvent, &event)) return result;
+  if (CUresult result = refuse_event_call(*event)) return result;
   return event->state->latest().reached() ? event->context->sticky() : CUDA_ERROR_NOT_READY;
 }
 
@@ -352,6 +341,7 @@ CUresult cuEventSynchronize(CUevent hEvent) {
   EventHandle* event = driver().events.resolve(hEvent);
   if (!event) return CUDA_ERROR_INVALID_HANDLE;
   Context* context = event->context;
+  if (CUresult result = refuse_event_call(*event)) return result;
   StreamPoint point = event->state->latest();
   WaitPolicy policy = event->state->blocking_sync ? WaitPolicy::block : context->wait_policy();
   if (!point.reached()) point.stream->wait(point.seq, policy);
@@ -364,6 +354,7 @@ CUresult cuEventElapsedTime(float* pMilliseconds, CUevent hStart, CUevent hEnd) 
   if (CUresult result = resolve_event(hStart, &start)) return result;
   if (CUresult result = resolve_event(hEnd, &end)) return result;
   if (!pMilliseconds) return CUDA_ERROR_INVALID_VALUE;
+  if (start->was_captured || end->was_captured) return CUDA_ERROR_CAPTURED_EVENT;
   if (start->context != end->context || !start->state->timing || !end->state->timing)
     return CUDA_ERROR_INVALID_HANDLE;
   StreamPoint first = start->state->latest(), last = end->state->latest();

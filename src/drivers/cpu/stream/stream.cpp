@@ -52,6 +52,13 @@ uint64_t Stream::task(std::function<void()> action, bool quick, bool may_block, 
   return submit(op);
 }
 
+uint64_t Stream::work(std::function<bool(Completion)> start) {
+  Op* op = new Op;
+  op->kind = Op::Kind::work;
+  op->begin = std::move(start);
+  return submit(op);
+}
+
 uint64_t Stream::record(const std::shared_ptr<EventState>& event) {
   Op* op = new Op;
   op->kind = Op::Kind::record;
@@ -165,6 +172,11 @@ bool Stream::start(Op* op) {
           },
           op->may_block);
       return false;
+    case Op::Kind::work: {
+      // The operation may be complete and gone before `begin` returns false.
+      auto begin = std::move(op->begin);
+      return begin(Completion(this, op));
+    }
     case Op::Kind::record:
       if (op->event->timing) {
         std::lock_guard lock(op->event->mutex);

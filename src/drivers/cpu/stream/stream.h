@@ -44,6 +44,18 @@ class Stream : public std::enable_shared_from_this<Stream> {
  public:
   enum class Kind : uint8_t { legacy, blocking, non_blocking };
 
+  /// How work() tells the stream that it is over.
+  class Completion {
+   public:
+    void operator()() const { stream_->finish(op_); }
+
+   private:
+    friend class Stream;
+    Completion(Stream* stream, void* op) : stream_(stream), op_(op) {}
+    Stream* stream_;
+    void* op_;
+  };
+
   Stream(StreamOwner& owner, Kind kind, int priority)
       : owner_(owner), kind_(kind), priority_(priority) {}
   ~Stream();
@@ -54,6 +66,10 @@ class Stream : public std::enable_shared_from_this<Stream> {
   /// by. `always`: runs even when the context is poisoned (stream callbacks, releases).
   uint64_t task(std::function<void()> action, bool quick, bool may_block = false,
                 bool always = false);
+  /// Queues work that goes on elsewhere. `start` begins it: true when it is complete at once, else
+  /// it calls the completion, once, from any thread. It is started even when the context is
+  /// poisoned, and skips what must not run.
+  uint64_t work(std::function<bool(Completion)> start);
   /// Queues the recording of an event, and makes the event refer to this point.
   uint64_t record(const std::shared_ptr<EventState>& event);
   /// Later operations of this stream start after `point`.
@@ -73,13 +89,14 @@ class Stream : public std::enable_shared_from_this<Stream> {
  private:
   friend struct StreamPoint;
   struct Op {
-    enum class Kind : uint8_t { grid, task, record, wait };
+    enum class Kind : uint8_t { grid, task, work, record, wait };
     Kind kind = Kind::task;
     bool quick = false, may_block = false, always = false;
     Op* next = nullptr;
     uint64_t seq = 0;
     std::unique_ptr<engine::GridSpec> grid;
     std::function<void()> action;
+    std::function<bool(Completion)> begin;
     std::shared_ptr<EventState> event;
     StreamPoint point;
   };
@@ -95,6 +112,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   bool start(Op* op);
   void complete(Op* op);
   void finish(Op* op);
+  void finish(void* op) { finish(static_cast<Op*>(op)); }
   void run_from_head();
   bool wait_or_register(Op* op);
   static void make_ready(std::shared_ptr<Stream> stream, Op* op);
