@@ -14,10 +14,21 @@
 #include "abi/cpu_api.h"
 #include "base/log.h"
 #include "drivers/cpu/device_runtime/device_runtime.h"
+#include "drivers/cpu/graph/condition.h"
 #include "drivers/cpu/graph/plan.h"
 #include "drivers/cpu/memory/pointer.h"
 
 namespace limen::cpu {
+
+// Another room part's. Weak: where it is not built, the node that needs it fails by name.
+CUresult cuSignalExternalSemaphoresAsync(const CUexternalSemaphore*,
+                                         const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS*, unsigned int,
+                                         CUstream) __attribute__((weak));
+CUresult cuWaitExternalSemaphoresAsync(const CUexternalSemaphore*,
+                                       const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS*, unsigned int,
+                                       CUstream) __attribute__((weak));
+CUresult cuStreamBatchMemOp(CUstream, unsigned int, CUstreamBatchMemOpParams*, unsigned int)
+    __attribute__((weak));
 
 namespace {
 
@@ -88,6 +99,24 @@ void fail_context(Context& context, CUresult code, const char* what) {
   int none = 0;
   if (context.error.compare_exchange_strong(none, static_cast<int>(code)))
     log::write(log::Level::error, fmt::format("graph failed (error {}): {}", int{code}, what));
+}
+
+CUresult make_call(const SignalNode& node, CUstream stream) {
+  if (!cuSignalExternalSemaphoresAsync) return CUDA_ERROR_NOT_SUPPORTED;
+  return cuSignalExternalSemaphoresAsync(node.semaphores.data(), node.params.data(),
+                                         static_cast<unsigned>(node.semaphores.size()), stream);
+}
+
+CUresult make_call(const WaitNode& node, CUstream stream) {
+  if (!cuWaitExternalSemaphoresAsync) return CUDA_ERROR_NOT_SUPPORTED;
+  return cuWaitExternalSemaphoresAsync(node.semaphores.data(), node.params.data(),
+                                       static_cast<unsigned>(node.semaphores.size()), stream);
+}
+
+CUresult make_call(const MemOpNode& node, CUstream stream) {
+  if (!cuStreamBatchMemOp) return CUDA_ERROR_NOT_SUPPORTED;
+  return cuStreamBatchMemOp(stream, static_cast<unsigned>(node.ops.size()),
+                            const_cast<CUstreamBatchMemOpParams*>(node.ops.data()), node.flags);
 }
 
 template <typename Job>
@@ -232,19 +261,8 @@ void Run::start_call(uint32_t index, const CallStep& call) {
   Context& context = *call.context;
   auto stream = reinterpret_cast<CUstream>(call.stream.get());
   CUresult result = CUDA_SUCCESS;
-  if (!context.error.load(std::memory_order_relaxed)) {
-    if (auto* signal = std::get_if<SignalNode>(&call.call))
-      result = cuSignalExternalSemaphoresAsync(signal->semaphores.data(), signal->params.data(),
-                                               static_cast<unsigned>(signal->semaphores.size()),
-                                               stream);
-    else if (auto* wait = std::get_if<WaitNode>(&call.call))
-      result = cuWaitExternalSemaphoresAsync(wait->semaphores.data(), wait->params.data(),
-                                             static_cast<unsigned>(wait->semaphores.size()), stream);
-    else if (auto* ops = std::get_if<MemOpNode>(&call.call))
-      result = cuStreamBatchMemOp(stream, static_cast<unsigned>(ops->ops.size()),
-                                  const_cast<CUstreamBatchMemOpParams*>(ops->ops.data()),
-                                  ops->flags);
-  }
+  if (!context.error.load(std::memory_order_relaxed))
+    result = std::visit([stream](const auto& node) { return make_call(node, stream); }, call.call);
   if (result != CUDA_SUCCESS)
     fail_context(context, result, "a semaphore or memory operation node was refused");
   // `call` may be gone once its step is complete.
@@ -327,6 +345,11 @@ void Run::end() {
 }
 
 }  // namespace
+
+void set_condition(uint64_t handle, unsigned value) {
+  if (Condition* condition = driver().conditions.resolve(reinterpret_cast<const void*>(handle)))
+    condition->value.store(value, std::memory_order_release);
+}
 
 void run_plan(const std::shared_ptr<Executable>& executable, const std::shared_ptr<Plan>& plan,
               Stream& stream) {
