@@ -1,7 +1,7 @@
 // The conformance suite's words. One file a function of the driver API, one process a case, the
-// same binary on the CPU device and on an H200 through NVIDIA's driver. What a check expects is what
-// the H200 does; where the CPU device differs on purpose, differs.toml says what it does, and why.
-// Thread rule: checks may come from any thread of a case.
+// same binary on the CPU device and on an H200 through NVIDIA's driver. What a check expects is
+// what the H200 does; where the CPU device differs on purpose, differs.toml says what it does, and
+// why. Thread rule: checks may come from any thread of a case.
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -108,7 +108,8 @@ CUfunction common_kernel(const char* name);
 
 /// Launches a kernel with arguments as given (8-byte addresses, 4-byte numbers).
 template <typename... Args>
-CUresult launch(CUfunction kernel, unsigned blocks, unsigned threads, CUstream stream, Args... args) {
+CUresult launch(CUfunction kernel, unsigned blocks, unsigned threads, CUstream stream,
+                Args... args) {
   void* list[] = {&args..., nullptr};
   return cuLaunchKernel(kernel, blocks, 1, 1, threads, 1, 1, 0, stream, list, nullptr);
 }
@@ -120,11 +121,11 @@ Handle foreign_handle() {
   return static_cast<Handle>(foreign_memory());
 }
 
-#define CONFORM_WITH(function, name, setup)                                                    \
-  static void conform_##function##_##name();                                                   \
-  [[maybe_unused]] static const bool conform_added_##function##_##name =                       \
-      ::limen::conform::add_case({#function, #name, __FILE__, ::limen::conform::Setup::setup,  \
-                                  conform_##function##_##name});                               \
+#define CONFORM_WITH(function, name, setup)                                                   \
+  static void conform_##function##_##name();                                                  \
+  [[maybe_unused]] static const bool conform_added_##function##_##name =                      \
+      ::limen::conform::add_case({#function, #name, __FILE__, ::limen::conform::Setup::setup, \
+                                  conform_##function##_##name});                              \
   static void conform_##function##_##name()
 
 /// A case of `function` with device 0's primary context current.

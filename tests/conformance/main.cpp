@@ -105,8 +105,9 @@ Outcome finish(Running& running) {
   waitpid(running.pid, &status, 0);
   close(running.descriptor);
   if (WIFSIGNALED(status))
-    outcome.broken = WTERMSIG(status) == SIGALRM ? "no end in " + std::to_string(case_seconds) + " s"
-                                                 : "signal " + std::to_string(WTERMSIG(status));
+    outcome.broken = WTERMSIG(status) == SIGALRM
+                         ? "no end in " + std::to_string(case_seconds) + " s"
+                         : "signal " + std::to_string(WTERMSIG(status));
   else if (WEXITSTATUS(status) != 0 && outcome.broken.empty())
     outcome.broken = "exit status " + std::to_string(WEXITSTATUS(status));
   return outcome;
@@ -156,8 +157,8 @@ std::map<std::string, Difference> read_differences(const std::string& path) {
     for (size_t i = 0; i < line.size() && quotes.size() < 4; ++i)
       if (line[i] == '"') quotes.push_back(i);
     if (quotes.size() < 4 || line.find('#', quotes[3]) == std::string::npos) {
-      std::fprintf(stderr, "conformance: %s: not `\"label\" = \"value\"  # why`: %s\n", path.c_str(),
-                   line.c_str());
+      std::fprintf(stderr, "conformance: %s: not `\"label\" = \"value\"  # why`: %s\n",
+                   path.c_str(), line.c_str());
       std::exit(2);
     }
     rows[line.substr(1, quotes[1] - 1)] = {line.substr(quotes[2] + 1, quotes[3] - quotes[2] - 1)};
@@ -229,7 +230,8 @@ int report(const std::vector<size_t>& chosen, const std::vector<Outcome>& outcom
     if (calls.first && calls.second) continue;
     ++one_sided;
     if (options.filter.empty())
-      std::printf("note %s: no call that %s\n", function.c_str(), calls.first ? "fails" : "succeeds");
+      std::printf("note %s: no call that %s\n", function.c_str(),
+                  calls.first ? "fails" : "succeeds");
   }
   if (options.filter.empty())
     for (auto& [label, row] : differences)
@@ -238,10 +240,11 @@ int report(const std::vector<size_t>& chosen, const std::vector<Outcome>& outcom
         std::printf("FAIL %s: stands in %s but no case observes it\n", label.c_str(),
                     options.differs.c_str());
       }
-  std::printf("%d checks of %zu functions in %zu cases: %d failed, %d cases skipped, %d known "
-              "differences; %d functions tested from one side only\n",
-              totals.checks, totals.calls.size(), chosen.size(), totals.failed, totals.skipped,
-              totals.differing, one_sided);
+  std::printf(
+      "%d checks of %zu functions in %zu cases: %d failed, %d cases skipped, %d known "
+      "differences; %d functions tested from one side only\n",
+      totals.checks, totals.calls.size(), chosen.size(), totals.failed, totals.skipped,
+      totals.differing, one_sided);
   return totals.failed ? 1 : 0;
 }
 
@@ -290,8 +293,9 @@ bool parse(int count, char** words, Options& options) {
 int run(int count, char** words) {
   Options options;
   if (!parse(count, words, options)) {
-    std::fprintf(stderr, "usage: conformance [--list] [--jobs N] [--filter TEXT] [--record FILE] "
-                         "[--differs FILE] [--mutants]\n");
+    std::fprintf(stderr,
+                 "usage: conformance [--list] [--jobs N] [--filter TEXT] [--record FILE] "
+                 "[--differs FILE] [--mutants]\n");
     return 2;
   }
   std::ranges::sort(cases(), {}, path_of);

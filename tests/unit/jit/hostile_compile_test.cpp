@@ -1,9 +1,8 @@
 // PTX that no compiler writes, through the whole compiler: it ends in code or in a message, in
-// bounded time and memory. PTX that was never verified (out of a fat binary) is checked here at the
-// latest.
+// bounded time and memory (ctest's limit on the whole is the bound: no test of ours is timed). PTX
+// that was never verified (out of a fat binary) is checked here at the latest.
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <string>
 
 #include "runner.h"
@@ -15,11 +14,6 @@ const std::string head = ".version 9.0\n.target sm_90\n.address_size 64\n";
 const std::string entry = ".entry k(.param .u64 a, .param .u64 b, .param .u32 n)\n{\n";
 
 struct Hostile : testing::Test {
-  void SetUp() override { start = std::chrono::steady_clock::now(); }
-  void TearDown() override {
-    const auto spent = std::chrono::steady_clock::now() - start;
-    EXPECT_LT(std::chrono::duration<double>(spent).count(), 120.0);
-  }
   static Outcome compile(const std::string& text, int strategy = -1) {
     Job job;
     job.ptx = text;
@@ -33,7 +27,6 @@ struct Hostile : testing::Test {
     EXPECT_FALSE(outcome.ran);
     EXPECT_NE(outcome.error.find(why), std::string::npos) << outcome.error.substr(0, 300);
   }
-  std::chrono::steady_clock::time_point start;
 };
 
 TEST_F(Hostile, bodies_that_were_never_verified_are_verified_before_they_are_compiled) {
