@@ -9,6 +9,7 @@
 #include "compiler/jit/compile.h"
 #include "compiler/ptx/ir.h"
 #include "drivers/cpu/device.h"
+#include "drivers/cpu/launch_attribute.h"
 #include "engine/engine.h"
 
 namespace limen::cpu {
@@ -16,23 +17,13 @@ namespace limen::cpu {
 struct Context;
 struct Function;
 struct KernelState;
+struct StreamHandle;
 class Instance;
 
 struct LaunchShape {
   uint32_t grid[3];
   uint32_t block[3];
   uint32_t shared_bytes;
-};
-
-/// What a launch says beside its shape.
-struct LaunchOptions {
-  bool has_priority = false;
-  int priority = 0;
-  bool cooperative = false;
-  bool has_cluster = false;
-  uint32_t cluster[3] = {0, 0, 0};
-  const CUlaunchAttribute* attributes = nullptr;  ///< as given, for a graph node
-  unsigned attribute_count = 0;
 };
 
 /// What the checks of a launch find out.
@@ -52,14 +43,11 @@ bool is_small(const LaunchShape& shape);
 CUresult check_shape(const LaunchShape& shape, const KernelState& state, const Device& device);
 /// The dimensions of the launch's clusters; 1, 1, 1 without clusters. `asked`: as
 /// cluster_dimensions. errors: 912, with the reason logged.
-CUresult find_cluster(const LaunchShape& shape, const KernelState& state, const uint32_t* asked,
-                      uint32_t cluster[3], bool* is_explicit);
-/// Attributes that ask for something: hints are accepted. errors: 1; 801, by name.
-CUresult read_attributes(const CUlaunchAttribute* attributes, unsigned count,
-                         LaunchOptions* options);
-/// Everything that can be wrong with a launch before its code is known.
+CUresult find_cluster(const LaunchShape& shape, const KernelState& state, const Device& device,
+                      const uint32_t* asked, uint32_t cluster[3], bool* is_explicit);
+/// Everything that can be wrong with a launch before its code is known. `stream`: null for none.
 CUresult check_launch(const LaunchShape& shape, KernelState& state, const Device& device,
-                      const LaunchOptions& options, LaunchForm* form);
+                      const LaunchOptions& options, const StreamHandle* stream, LaunchForm* form);
 /// Copies the arguments into the layout of the kernel's parameter space.
 CUresult pack_parameters(std::vector<uint8_t>& out, const ptx::Function& kernel, void** params,
                          void** extra);
@@ -83,9 +71,10 @@ inline constexpr uint32_t portable_cluster_blocks = 8;
 
 /// Dimensions of a kernel's clusters: what the launch says (`asked`, may be nullptr), else what the
 /// program set, else the PTX; all 0 where nothing does.
-void cluster_dimensions(const KernelState& state, const uint32_t* asked, uint32_t out[3]);
+void cluster_dimensions(const KernelState& state, const Device& device, const uint32_t* asked,
+                        uint32_t out[3]);
 /// Most blocks of a cluster that a launch may ask for now.
-uint32_t most_cluster_blocks(const KernelState& state);
+uint32_t most_cluster_blocks(const KernelState& state, const Device& device);
 /// Blocks of the kernel that a multiprocessor holds; 0: none fits, or the launch would be wrong.
 CUresult resident_blocks(KernelState& state, const Device& device, int64_t block_threads,
                          int64_t dynamic_bytes, int* blocks);

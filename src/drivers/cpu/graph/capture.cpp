@@ -269,6 +269,9 @@ CUresult capture_kernel(const ResolvedStream& on, CUfunction function, const Lau
   launch.sharedMemBytes = shape.shared_bytes;
   launch.kernelParams = params;
   launch.extra = extra;
+  if (options.all_over || options.all_begun)
+    return report({Code::not_supported, "events of a captured launch's attributes are not built yet",
+                   "record the event after the launch"});
   bool overlaps = false;
   for (unsigned i = 0; i < options.attribute_count; ++i) {
     const CUlaunchAttribute& attribute = options.attributes[i];

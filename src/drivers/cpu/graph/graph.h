@@ -217,6 +217,8 @@ CUresult set_node(CUgraphNode node, CUgraphNodeParams& params);
 CUresult set_exec_node(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams& params);
 
 CUresult read_kernel(const CUDA_KERNEL_NODE_PARAMS_v3& params, KernelNode* out);
+/// What the node's attributes ask for.
+CUresult options_of(const KernelNode& kernel, LaunchOptions* options);
 CUresult read_copy(const CUDA_MEMCPY3D& params, CUcontext context, CopyNode* out);
 CUresult read_fill(const CUDA_MEMSET_NODE_PARAMS_v2& params, FillNode* out);
 /// A context argument of a node: null is the current one. errors: 201, 709.

@@ -170,6 +170,12 @@ CUresult use_context(CUcontext handle, ContextUse* out) {
   return CUDA_SUCCESS;
 }
 
+CUresult options_of(const KernelNode& kernel, LaunchOptions* options) {
+  return read_launch_attributes(kernel.attributes.data(),
+                                static_cast<unsigned>(kernel.attributes.size()), *kernel.in.context,
+                                options);
+}
+
 CUresult read_kernel(const CUDA_KERNEL_NODE_PARAMS_v3& params, KernelNode* out) {
   const CUfunction handle =
       params.func ? params.func : reinterpret_cast<CUfunction>(params.kern);
@@ -190,11 +196,9 @@ CUresult read_kernel(const CUDA_KERNEL_NODE_PARAMS_v3& params, KernelNode* out) 
   out->state = function->state;
   LaunchForm form;
   LaunchOptions options;
-  if (CUresult result = read_attributes(out->attributes.data(),
-                                        static_cast<unsigned>(out->attributes.size()), &options))
-    return result;
+  if (CUresult result = options_of(*out, &options)) return result;
   if (CUresult result =
-          check_launch(out->shape, *out->state, out->in.context->device, options, &form))
+          check_launch(out->shape, *out->state, out->in.context->device, options, nullptr, &form))
     return result;
   if (CUresult result = instance_of(*function, *out->in.context, &out->instance)) return result;
   out->through_buffer = params.extra != nullptr;
@@ -381,7 +385,9 @@ namespace {
 CUresult default_attribute(const KernelNode& kernel, CUkernelNodeAttrID attribute,
                            CUkernelNodeAttrValue* out) {
   std::memset(out, 0, sizeof *out);
-  const KernelState& state = *kernel.state;
+  KernelState& state = *kernel.state;
+  const Device& device = kernel.in.context->device;
+  int value = 0;
   switch (attribute) {
     case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
     case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
@@ -393,19 +399,25 @@ CUresult default_attribute(const KernelNode& kernel, CUkernelNodeAttrID attribut
       return CUDA_SUCCESS;
     case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION: {
       uint32_t cluster[3];
-      cluster_dimensions(state, nullptr, cluster);
+      cluster_dimensions(state, device, nullptr, cluster);
       out->clusterDim = {cluster[0], cluster[1], cluster[2]};
       return CUDA_SUCCESS;
     }
     case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
-      out->clusterSchedulingPolicyPreference =
-          static_cast<CUclusterSchedulingPolicy>(state.cluster_policy.load());
+      if (CUresult result =
+              get_function_attribute(&value, CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE,
+                                     state, device))
+        return result;
+      out->clusterSchedulingPolicyPreference = static_cast<CUclusterSchedulingPolicy>(value);
       return CUDA_SUCCESS;
     case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
       out->memSyncDomainMap = {0, 1};
       return CUDA_SUCCESS;
     case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
-      out->sharedMemCarveout = static_cast<unsigned>(state.carveout.load());
+      if (CUresult result = get_function_attribute(
+              &value, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, state, device))
+        return result;
+      out->sharedMemCarveout = static_cast<unsigned>(value);
       return CUDA_SUCCESS;
     default:
       return CUDA_ERROR_INVALID_VALUE;
@@ -420,12 +432,15 @@ CUlaunchAttribute* find_attribute(KernelNode& kernel, CUkernelNodeAttrID attribu
 
 /// Replaces the list, if the launch it describes can be.
 CUresult put_attributes(KernelNode& kernel, std::vector<CUlaunchAttribute> attributes) {
+  for (const CUlaunchAttribute& one : attributes)
+    if (one.id == CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE &&
+        one.value.deviceUpdatableKernelNode.deviceUpdatable)
+      return report({Code::not_supported, "kernel nodes that kernels update are not built yet", ""});
+  std::swap(kernel.attributes, attributes);
   LaunchOptions options;
-  if (CUresult result = read_attributes(attributes.data(),
-                                        static_cast<unsigned>(attributes.size()), &options))
-    return result;
-  kernel.attributes = std::move(attributes);
-  return CUDA_SUCCESS;
+  CUresult result = options_of(kernel, &options);
+  if (result) kernel.attributes = std::move(attributes);
+  return result;
 }
 
 }  // namespace

@@ -14,14 +14,6 @@ namespace limen::cpu {
 
 namespace {
 
-LaunchOptions options_of(const KernelNode& node) {
-  LaunchOptions options;
-  // Checked when they were set.
-  (void)read_attributes(node.attributes.data(), static_cast<unsigned>(node.attributes.size()),
-                        &options);
-  return options;
-}
-
 CUresult code_of(const KernelNode& node, const LaunchForm& form,
                  std::shared_ptr<const engine::KernelCode>* code) {
   auto version = node.state->program->version(node.state->index, node.shape.block,
@@ -37,10 +29,11 @@ CUresult code_of(const KernelNode& node, const LaunchForm& form,
 
 CUresult make_kernel(const KernelNode& node, KernelStep* out) {
   if (!node.in.alive()) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
-  const LaunchOptions options = options_of(node);
+  LaunchOptions options;
   LaunchForm form;
+  if (CUresult result = options_of(node, &options)) return result;
   if (CUresult result =
-          check_launch(node.shape, *node.state, node.in.context->device, options, &form))
+          check_launch(node.shape, *node.state, node.in.context->device, options, nullptr, &form))
     return result;
   out->context = node.in.context;
   out->priority = std::min(std::max(options.priority, greatest_priority), least_priority);
@@ -237,9 +230,11 @@ static void list_kernels(const Graph& graph, CompileList* out) {
       for (CUgraph body : conditional->bodies) list_kernels(*reinterpret_cast<Graph*>(body), out);
     auto* kernel = std::get_if<KernelNode>(&node->work);
     if (!kernel || !kernel->in.alive()) continue;
+    LaunchOptions options;
     LaunchForm form;
-    if (check_launch(kernel->shape, *kernel->state, kernel->in.context->device,
-                     options_of(*kernel), &form) == CUDA_SUCCESS)
+    if (options_of(*kernel, &options) == CUDA_SUCCESS &&
+        check_launch(kernel->shape, *kernel->state, kernel->in.context->device, options, nullptr,
+                     &form) == CUDA_SUCCESS)
       out->entries.push_back({kernel->state, kernel->shape, form.residency});
   }
 }

@@ -6,7 +6,7 @@
 // of short steps, holds the run open: the last step completed may free it. Thread rule: any thread;
 // no locks.
 #include <atomic>
-#include <optional>
+#include <functional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -42,7 +42,7 @@ class Run {
   /// Lets the record steps' events refer to this launch, and notes what the wait steps wait for.
   void bind_events();
   /// Begins. True: complete already, and the run is gone.
-  bool start(Stream::Completion done);
+  bool start(std::function<void()> done);
   /// A step that was started elsewhere is complete.
   void complete(uint32_t step);
 
@@ -68,10 +68,10 @@ class Run {
   const int priority_;
   std::unique_ptr<std::atomic<uint32_t>[]> waits_;  ///< by step
   std::unique_ptr<std::atomic<uint32_t>[]> sinks_;  ///< by scope
-  std::vector<std::optional<Stream::Completion>> records_;
+  std::vector<std::function<void()>> records_;
   std::vector<StreamPoint> awaits_;
   std::atomic<uint32_t> state_{0};
-  std::optional<Stream::Completion> done_;
+  std::function<void()> done_;
 };
 
 bool is_live_range(uint64_t first, uint64_t bytes) {
@@ -142,17 +142,19 @@ void Run::bind_events() {
     const auto& step = std::get<EventStep>(*plan_->steps[index].work);
     // A stream whose one piece of work is over when the step is; the event follows it.
     auto line = std::make_shared<Stream>(*step.context, Stream::Kind::non_blocking, 0);
-    std::optional<Stream::Completion>& slot = records_.emplace_back();
-    line->work([&slot](Stream::Completion done) {  // called at once: the stream is idle
-      slot.emplace(done);
-      return false;
-    });
+    std::function<void()>& slot = records_.emplace_back();
+    line->deferred(
+        [&slot](std::function<void()> done) {  // called at once: the stream is idle
+          slot = std::move(done);
+          return false;
+        },
+        true);
     line->record(step.event);
   }
 }
 
-bool Run::start(Stream::Completion done) {
-  done_.emplace(done);
+bool Run::start(std::function<void()> done) {
+  done_ = std::move(done);
   for (Condition* condition : plan_->conditions)
     condition->value.store(condition->default_value, std::memory_order_relaxed);
   ShortSteps list;
@@ -282,7 +284,7 @@ void Run::do_here(uint32_t index, ShortSteps& list) {
       return decide(index, list, true);
     else if (auto* event = std::get_if<EventStep>(step.work.get());
              event && step.type == CU_GRAPH_NODE_TYPE_EVENT_RECORD)
-      (*records_[event->slot])();
+      records_[event->slot]();
   }
   end_step(index, list);
 }
@@ -338,7 +340,7 @@ void Run::decide(uint32_t index, ShortSteps& list, bool first) {
 void Run::end() {
   // What begins next may want the memory, and may be seen by the program, at once.
   if (!(state_.fetch_or(over, std::memory_order_acq_rel) & begun)) return;
-  const Stream::Completion done = *done_;
+  const std::function<void()> done = std::move(done_);
   end_memory_use(plan_->memory);
   delete this;
   done();
@@ -355,7 +357,7 @@ void run_plan(const std::shared_ptr<Executable>& executable, const std::shared_p
               Stream& stream) {
   auto* run = new Run(executable, plan, stream.priority());
   run->bind_events();
-  stream.work([run](Stream::Completion done) { return run->start(done); });
+  stream.deferred([run](std::function<void()> done) { return run->start(std::move(done)); }, true);
 }
 
 }  // namespace limen::cpu

@@ -107,8 +107,9 @@ bool kernel_fits(const KernelNode& kept, const KernelNode& fresh, uint64_t flags
   if (!kept.instance->program().launches_grids() && fresh.instance->program().launches_grids())
     return refuse(CU_GRAPH_EXEC_UPDATE_ERROR_UNSUPPORTED_FUNCTION_CHANGE);
   LaunchOptions before, after;
-  (void)read_attributes(kept.attributes.data(), unsigned(kept.attributes.size()), &before);
-  (void)read_attributes(fresh.attributes.data(), unsigned(fresh.attributes.size()), &after);
+  // Checked when they were set.
+  (void)options_of(kept, &before);
+  (void)options_of(fresh, &after);
   if (before.cooperative != after.cooperative)
     return refuse(CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED);
   if ((flags & CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY) && before.priority != after.priority)

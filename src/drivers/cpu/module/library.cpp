@@ -319,6 +319,16 @@ CUresult cuLibraryGetManaged(CUdeviceptr* dptr, size_t* bytes, CUlibrary handle,
   return CUDA_SUCCESS;
 }
 
+// No device here has CU_DEVICE_ATTRIBUTE_UNIFIED_FUNCTION_POINTERS: a kernel's code is made when its
+// first launch is known, so no address could be both the host's and the device's.
+CUresult cuLibraryGetUnifiedFunction(void** fptr, CUlibrary handle, const char* symbol) {
+  if (!fptr || !symbol) return CUDA_ERROR_INVALID_VALUE;
+  Library* library;
+  if (CUresult result = resolve_library(handle, &library)) return result;
+  auto program = program_of(*library);
+  return program.ok() ? CUDA_ERROR_NOT_FOUND : report(program.error());
+}
+
 CUresult cuKernelGetFunction(CUfunction* pFunc, CUkernel handle) {
   if (!pFunc) return CUDA_ERROR_INVALID_VALUE;
   Function* kernel;

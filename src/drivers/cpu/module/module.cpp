@@ -59,6 +59,8 @@ CUresult report_to_log(const Error& error, JitOptions& log) {
   return report(error);
 }
 
+KernelState::KernelState() : attributes_(new KernelAttributes[driver().devices.size()]) {}
+
 CUresult resolve_module(CUmodule handle, Module** module) {
   *module = driver().modules.resolve(handle);
   return *module ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;

@@ -8,6 +8,8 @@
 
 #include <utility>
 
+#include "drivers/cpu/stream/memop.h"
+
 namespace limen::cpu {
 
 namespace {
@@ -52,10 +54,11 @@ uint64_t Stream::task(std::function<void()> action, bool quick, bool may_block, 
   return submit(op);
 }
 
-uint64_t Stream::work(std::function<bool(Completion)> start) {
+uint64_t Stream::deferred(std::function<bool(std::function<void()> done)> action, bool always) {
   Op* op = new Op;
-  op->kind = Op::Kind::work;
-  op->begin = std::move(start);
+  op->kind = Op::Kind::deferred;
+  op->deferred = std::move(action);
+  op->always = always;
   return submit(op);
 }
 
@@ -155,6 +158,7 @@ bool Stream::start(Op* op) {
       if (skip) return true;
       op->grid->done = [this, op](const engine::FaultInfo& fault) {
         if (fault.kind != kernel::Fault::none) owner_.kernel_failed(fault);
+        memory_may_have_changed();
         finish(op);
       };
       owner_.pool->submit(std::move(op->grid));
@@ -172,10 +176,11 @@ bool Stream::start(Op* op) {
           },
           op->may_block);
       return false;
-    case Op::Kind::work: {
-      // The operation may be complete and gone before `begin` returns false.
-      auto begin = std::move(op->begin);
-      return begin(Completion(this, op));
+    case Op::Kind::deferred: {
+      if (skip && !op->always) return true;
+      // Taken out first: it may end elsewhere, with the operation, before it returns here.
+      auto action = std::move(op->deferred);
+      return action([this, op] { finish(op); });
     }
     case Op::Kind::record:
       if (op->event->timing) {

@@ -44,18 +44,6 @@ class Stream : public std::enable_shared_from_this<Stream> {
  public:
   enum class Kind : uint8_t { legacy, blocking, non_blocking };
 
-  /// How work() tells the stream that it is over.
-  class Completion {
-   public:
-    void operator()() const { stream_->finish(op_); }
-
-   private:
-    friend class Stream;
-    Completion(Stream* stream, void* op) : stream_(stream), op_(op) {}
-    Stream* stream_;
-    void* op_;
-  };
-
   Stream(StreamOwner& owner, Kind kind, int priority)
       : owner_(owner), kind_(kind), priority_(priority) {}
   ~Stream();
@@ -66,10 +54,10 @@ class Stream : public std::enable_shared_from_this<Stream> {
   /// by. `always`: runs even when the context is poisoned (stream callbacks, releases).
   uint64_t task(std::function<void()> action, bool quick, bool may_block = false,
                 bool always = false);
-  /// Queues work that goes on elsewhere. `start` begins it: true when it is complete at once, else
-  /// it calls the completion, once, from any thread. It is started even when the context is
-  /// poisoned, and skips what must not run.
-  uint64_t work(std::function<bool(Completion)> start);
+  /// Queues an action that may end later, on any thread, without holding one meanwhile: it returns
+  /// true when it is over, or keeps `done` and returns false. Skipped when the context is poisoned,
+  /// unless `always`.
+  uint64_t deferred(std::function<bool(std::function<void()> done)> action, bool always = false);
   /// Queues the recording of an event, and makes the event refer to this point.
   uint64_t record(const std::shared_ptr<EventState>& event);
   /// Later operations of this stream start after `point`.
@@ -83,20 +71,21 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void wait_all(WaitPolicy policy) { wait(submitted_.load(std::memory_order_acquire), policy); }
 
   Kind kind() const { return kind_; }
-  int priority() const { return priority_; }
+  int priority() const { return priority_.load(std::memory_order_relaxed); }
+  void set_priority(int priority) { priority_.store(priority, std::memory_order_relaxed); }
   StreamOwner& owner() const { return owner_; }
 
  private:
   friend struct StreamPoint;
   struct Op {
-    enum class Kind : uint8_t { grid, task, work, record, wait };
+    enum class Kind : uint8_t { grid, task, record, wait, deferred };
     Kind kind = Kind::task;
     bool quick = false, may_block = false, always = false;
     Op* next = nullptr;
     uint64_t seq = 0;
     std::unique_ptr<engine::GridSpec> grid;
     std::function<void()> action;
-    std::function<bool(Completion)> begin;
+    std::function<bool(std::function<void()>)> deferred;
     std::shared_ptr<EventState> event;
     StreamPoint point;
   };
@@ -112,14 +101,13 @@ class Stream : public std::enable_shared_from_this<Stream> {
   bool start(Op* op);
   void complete(Op* op);
   void finish(Op* op);
-  void finish(void* op) { finish(static_cast<Op*>(op)); }
   void run_from_head();
   bool wait_or_register(Op* op);
   static void make_ready(std::shared_ptr<Stream> stream, Op* op);
 
   StreamOwner& owner_;
   const Kind kind_;
-  const int priority_;
+  std::atomic<int> priority_;
   std::mutex mutex_;
   Op *head_ = nullptr, *last_ = nullptr;
   bool busy_ = false;
