@@ -28,7 +28,7 @@ bool flags_are_valid(uint64_t flags) {
 bool fits_device_launch(const Graph& graph, Context** context, size_t* work,
                         PlanFailure* failure) {
   auto refuse = [failure](const GraphNode& node, CUgraphInstantiateResult why) {
-    *failure = {CUDA_ERROR_NOT_SUPPORTED, why, node.origin};
+    *failure = {CUDA_ERROR_NOT_SUPPORTED, why, node.id};
     return false;
   };
   for (const GraphNode* node : graph.nodes) {

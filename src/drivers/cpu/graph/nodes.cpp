@@ -9,6 +9,7 @@
 #include "drivers/cpu/graph/graph.h"
 #include "drivers/cpu/memory/copy.h"
 #include "drivers/cpu/module/module.h"
+#include "drivers/cpu/stream/memop.h"
 
 namespace limen::cpu {
 
@@ -43,23 +44,10 @@ CUresult read_semaphores(const Params& params, Node* out) {
 }
 
 CUresult read_mem_ops(const CUDA_BATCH_MEM_OP_NODE_PARAMS_v2& params, MemOpNode* out) {
-  // source: CUDA Driver API 13.0, cuStreamBatchMemOp: at most 256 operations.
-  constexpr unsigned most_operations = 256;
-  if (!params.count || params.count > most_operations || !params.paramArray || params.flags)
-    return CUDA_ERROR_INVALID_VALUE;
-  for (unsigned i = 0; i < params.count; ++i) {
-    switch (params.paramArray[i].operation) {
-      case CU_STREAM_MEM_OP_WAIT_VALUE_32:
-      case CU_STREAM_MEM_OP_WRITE_VALUE_32:
-      case CU_STREAM_MEM_OP_WAIT_VALUE_64:
-      case CU_STREAM_MEM_OP_WRITE_VALUE_64:
-      case CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES:
-      case CU_STREAM_MEM_OP_BARRIER:
-        break;
-      default:
-        return CUDA_ERROR_INVALID_VALUE;
-    }
-  }
+  std::vector<Memop> checked;
+  if (!params.count) return CUDA_ERROR_INVALID_VALUE;
+  if (CUresult result = read_memops(params.count, params.paramArray, params.flags, &checked))
+    return result;
   out->given_context = params.ctx;
   out->ops.assign(params.paramArray, params.paramArray + params.count);
   return use_context(params.ctx, &out->in);

@@ -27,8 +27,6 @@ CUresult cuSignalExternalSemaphoresAsync(const CUexternalSemaphore*,
 CUresult cuWaitExternalSemaphoresAsync(const CUexternalSemaphore*,
                                        const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS*, unsigned int,
                                        CUstream) __attribute__((weak));
-CUresult cuStreamBatchMemOp(CUstream, unsigned int, CUstreamBatchMemOpParams*, unsigned int)
-    __attribute__((weak));
 
 namespace {
 
@@ -114,7 +112,6 @@ CUresult make_call(const WaitNode& node, CUstream stream) {
 }
 
 CUresult make_call(const MemOpNode& node, CUstream stream) {
-  if (!cuStreamBatchMemOp) return CUDA_ERROR_NOT_SUPPORTED;
   return cuStreamBatchMemOp(stream, static_cast<unsigned>(node.ops.size()),
                             const_cast<CUstreamBatchMemOpParams*>(node.ops.data()), node.flags);
 }
