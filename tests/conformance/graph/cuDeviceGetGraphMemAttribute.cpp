@@ -26,7 +26,8 @@ CONFORM(cuDeviceGetGraphMemAttribute, counts_what_launches_allocate) {
     return bytes;
   };
   uint64_t bytes = 1;
-  expect_code("at first", cuDeviceGetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT, &bytes),
+  expect_code("at first",
+              cuDeviceGetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT, &bytes),
               CUDA_SUCCESS);
   expect("nothing", bytes, 0u);
   CUgraph graph = new_graph();
@@ -40,7 +41,8 @@ CONFORM(cuDeviceGetGraphMemAttribute, counts_what_launches_allocate) {
 
 CONFORM(cuDeviceGetGraphMemAttribute, wrong_arguments) {
   uint64_t bytes;
-  expect_code("no such device", cuDeviceGetGraphMemAttribute(99, CU_GRAPH_MEM_ATTR_USED_MEM_HIGH, &bytes),
+  expect_code("no such device",
+              cuDeviceGetGraphMemAttribute(99, CU_GRAPH_MEM_ATTR_USED_MEM_HIGH, &bytes),
               CUDA_ERROR_INVALID_DEVICE);
   expect_code("no such attribute",
               cuDeviceGetGraphMemAttribute(0, static_cast<CUgraphMem_attribute>(9), &bytes),

@@ -34,7 +34,8 @@ CONFORM(cuDeviceSetGraphMemAttribute, resets_the_highest) {
 
 CONFORM(cuDeviceSetGraphMemAttribute, wrong_arguments) {
   uint64_t one = 1, zero = 0;
-  expect_code("another value", cuDeviceSetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_USED_MEM_HIGH, &one),
+  expect_code("another value",
+              cuDeviceSetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_USED_MEM_HIGH, &one),
               CUDA_ERROR_INVALID_VALUE);  // to measure on H200
   expect_code("what is no high mark",
               cuDeviceSetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT, &zero),

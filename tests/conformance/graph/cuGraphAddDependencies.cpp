@@ -8,7 +8,8 @@ CONFORM(cuGraphAddDependencies, order_what_was_apart) {
   CUgraphNode nodes[4];
   nodes[0] = add_kernel(graph, {}, "add", out, 5);
   nodes[1] = add_fill(graph, {}, out, 1);
-  expect_code("adds", cuGraphAddDependencies(graph, &nodes[1], &nodes[0], nullptr, 1), CUDA_SUCCESS);
+  expect_code("adds", cuGraphAddDependencies(graph, &nodes[1], &nodes[0], nullptr, 1),
+              CUDA_SUCCESS);
   expect("edges", count_edges(graph), 1u);
   CUgraphExec exec = instantiate(graph);
   for (int i = 0; i < 20; ++i) run(exec);
@@ -32,7 +33,8 @@ CONFORM(cuGraphAddDependencies, wrong_arguments) {
 CONFORM(cuGraphAddDependencies, edge_data_is_checked) {
   Buffer out(8);
   CUgraph graph = new_graph();
-  CUgraphNode one = add_kernel(graph, {}, "store", out, 1), fill = add_fill(graph, {}, out.at(4), 1);
+  CUgraphNode one = add_kernel(graph, {}, "store", out, 1),
+              fill = add_fill(graph, {}, out.at(4), 1);
   CUgraphNode two = add_kernel(graph, {}, "add", out, 1);
   CUgraphEdgeData data{};
   data.from_port = CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC;

@@ -6,7 +6,8 @@ CONFORM(cuGraphAddEmptyNode, joins_branches) {
   Buffer out(16);
   CUgraph graph = new_graph();
   CUgraphNode branches[4];
-  for (uint32_t i = 0; i < 4; ++i) branches[i] = add_kernel(graph, {}, "store", out.at(4 * i), i + 1);
+  for (uint32_t i = 0; i < 4; ++i)
+    branches[i] = add_kernel(graph, {}, "store", out.at(4 * i), i + 1);
   CUgraphNode join = nullptr;
   expect_code("adds", cuGraphAddEmptyNode(&join, graph, branches, 4), CUDA_SUCCESS);
   add_kernel(graph, {join}, "add", out, 10);
@@ -20,7 +21,8 @@ CONFORM(cuGraphAddEmptyNode, joins_branches) {
 
 CONFORM(cuGraphAddEmptyNode, wrong_arguments) {
   CUgraphNode node = nullptr;
-  expect_code("no graph", cuGraphAddEmptyNode(&node, nullptr, nullptr, 0), CUDA_ERROR_INVALID_VALUE);
+  expect_code("no graph", cuGraphAddEmptyNode(&node, nullptr, nullptr, 0),
+              CUDA_ERROR_INVALID_VALUE);
   expect_code("no result", cuGraphAddEmptyNode(nullptr, new_graph(), nullptr, 0),
               CUDA_ERROR_INVALID_VALUE);
   expect_code("no list", cuGraphAddEmptyNode(&node, new_graph(), nullptr, 2),

@@ -10,8 +10,8 @@ CONFORM(cuGraphAddHostNode, is_called_once_a_launch_in_order) {
   static uint32_t* words = pinned_words();
   CUgraph graph = new_graph();
   CUgraphNode first = add_kernel(graph, {}, "store", reinterpret_cast<CUdeviceptr>(words), 5);
-  CUDA_HOST_NODE_PARAMS params = {[](void* data) { words[1] = words[0] + *static_cast<uint32_t*>(data); },
-                                  words + 2};
+  CUDA_HOST_NODE_PARAMS params = {
+      [](void* data) { words[1] = words[0] + *static_cast<uint32_t*>(data); }, words + 2};
   words[2] = 100;
   CUgraphNode node = nullptr;
   expect_code("adds", cuGraphAddHostNode(&node, graph, &first, 1, &params), CUDA_SUCCESS);

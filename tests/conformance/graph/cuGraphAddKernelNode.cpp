@@ -72,8 +72,8 @@ CONFORM(cuGraphAddKernelNode, wrong_arguments) {
   expect_code("no parameters", cuGraphAddKernelNode(&node, graph, nullptr, 0, nullptr),
               CUDA_ERROR_INVALID_VALUE);
   CUgraphNode other = add_empty(new_graph());
-  expect_code("a dependency in another graph", cuGraphAddKernelNode(&node, graph, &other, 1, &params),
-              CUDA_ERROR_INVALID_VALUE);
+  expect_code("a dependency in another graph",
+              cuGraphAddKernelNode(&node, graph, &other, 1, &params), CUDA_ERROR_INVALID_VALUE);
   CUgraphNode same = add_empty(graph);
   CUgraphNode twice[] = {same, same};
   expect_code("one twice", cuGraphAddKernelNode(&node, graph, twice, 2, &params),

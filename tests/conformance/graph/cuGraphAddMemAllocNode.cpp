@@ -27,7 +27,8 @@ CONFORM(cuGraphAddMemAllocNode, memory_for_the_nodes_after_it) {
   expect_code("adds", cuGraphAddMemAllocNode(&node, graph, nullptr, 0, &params), CUDA_SUCCESS);
   expect_true("an address", params.dptr != 0);
   CUgraphNode fill = add_fill(graph, {node}, params.dptr, 3);
-  CUgraphNode copy = add_copy(graph, {add_kernel(graph, {fill}, "add", params.dptr, 4)}, out, params.dptr);
+  CUgraphNode copy =
+      add_copy(graph, {add_kernel(graph, {fill}, "add", params.dptr, 4)}, out, params.dptr);
   REQUIRE(cuGraphAddMemFreeNode(&end, graph, &copy, 1, params.dptr));
   CUgraphExec exec = instantiate(graph);
   for (int i = 0; i < 3; ++i) {
@@ -61,7 +62,8 @@ CONFORM(cuGraphAddMemAllocNode, restrictions) {
   expect_code("clone", cuGraphClone(&clone, graph), CUDA_ERROR_NOT_SUPPORTED);
   expect_code("child", cuGraphAddChildGraphNode(&child, parent, nullptr, 0, graph),
               CUDA_ERROR_NOT_SUPPORTED);
-  expect_code("destroy a node", cuGraphDestroyNode(after), CUDA_ERROR_NOT_SUPPORTED);  // to measure on H200
+  expect_code("destroy a node", cuGraphDestroyNode(after),
+              CUDA_ERROR_NOT_SUPPORTED);  // to measure on H200
   expect_code("remove an edge", cuGraphRemoveDependencies(graph, &node, &after, nullptr, 1),
               CUDA_ERROR_NOT_SUPPORTED);  // to measure on H200
   CUgraphExec one = instantiate(graph), two = nullptr;

@@ -87,8 +87,8 @@ constexpr const char* loop_ptx = R"(
 }
 )";
 
-CUgraphNode add_setter(CUgraph graph, Nodes after, const char* name, CUgraphConditionalHandle handle,
-                       CUdeviceptr address) {
+CUgraphNode add_setter(CUgraph graph, Nodes after, const char* name,
+                       CUgraphConditionalHandle handle, CUdeviceptr address) {
   void* list[] = {&handle, &address};
   CUDA_KERNEL_NODE_PARAMS params = kernel_params(load_kernel(loop_ptx, name), list);
   CUgraphNode node = nullptr;
@@ -184,7 +184,8 @@ CONFORM(cuGraphAddNode, a_loop_in_a_loop) {
 CONFORM(cuGraphAddNode, conditional_nodes_are_checked) {
   CUgraph graph = new_graph(), other = new_graph(), body = nullptr;
   CUgraphConditionalHandle handle = new_handle(graph, 1, 0);
-  auto add = [&](CUgraph to, CUgraphConditionalHandle of, CUgraphConditionalNodeType type, unsigned size) {
+  auto add = [&](CUgraph to, CUgraphConditionalHandle of, CUgraphConditionalNodeType type,
+                 unsigned size) {
     CUgraphNodeParams params = node_params(CU_GRAPH_NODE_TYPE_CONDITIONAL);
     params.conditional.handle = of;
     params.conditional.type = type;
@@ -193,7 +194,8 @@ CONFORM(cuGraphAddNode, conditional_nodes_are_checked) {
     CUgraphNode node = nullptr;
     return cuGraphAddNode(&node, to, nullptr, nullptr, 0, &params);
   };
-  expect_code("a handle that is none", add(graph, 12345, CU_GRAPH_COND_TYPE_IF, 1), CUDA_ERROR_INVALID_VALUE);
+  expect_code("a handle that is none", add(graph, 12345, CU_GRAPH_COND_TYPE_IF, 1),
+              CUDA_ERROR_INVALID_VALUE);
   expect_code("another graph's handle", add(other, handle, CU_GRAPH_COND_TYPE_IF, 1),
               CUDA_ERROR_INVALID_VALUE);
   expect_code("three arms", add(graph, handle, CU_GRAPH_COND_TYPE_IF, 3), CUDA_ERROR_INVALID_VALUE);

@@ -11,11 +11,11 @@ namespace {
   op.writeValue.value = value;
   return op;
 }
-[[maybe_unused]] CUDA_BATCH_MEM_OP_NODE_PARAMS batch(CUstreamBatchMemOpParams* ops, unsigned count) {
+[[maybe_unused]] CUDA_BATCH_MEM_OP_NODE_PARAMS batch(CUstreamBatchMemOpParams* ops,
+                                                     unsigned count) {
   return {context_now(), count, ops, 0};
 }
 }  // namespace
-
 
 CONFORM(cuGraphBatchMemOpNodeGetParams, gives_what_was_set) {
   Buffer out(8);

@@ -12,10 +12,12 @@ CONFORM(cuGraphChildGraphNodeGetGraph, is_the_node_s_own_graph) {
   expect_true("a copy", inside != child);
   expect("nodes", count_nodes(inside), 1u);
   CUDA_MEMSET_NODE_PARAMS params = fill_params(out, 2);
-  expect_code("may be changed", cuGraphMemsetNodeSetParams(first_node(inside), &params), CUDA_SUCCESS);
+  expect_code("may be changed", cuGraphMemsetNodeSetParams(first_node(inside), &params),
+              CUDA_SUCCESS);
   run(graph);
   expect("value", read<uint32_t>(out), 2u);
-  expect_code("is not the caller's to destroy", cuGraphDestroy(inside), CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+  expect_code("is not the caller's to destroy", cuGraphDestroy(inside),
+              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
 }
 
 CONFORM(cuGraphChildGraphNodeGetGraph, wrong_arguments) {

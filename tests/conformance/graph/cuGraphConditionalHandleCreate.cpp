@@ -5,10 +5,12 @@ namespace limen::conform {
 CONFORM(cuGraphConditionalHandleCreate, a_handle_each_time) {
   CUgraph graph = new_graph();
   CUgraphConditionalHandle one = 0, two = 0;
-  expect_code("creates", cuGraphConditionalHandleCreate(&one, graph, context_now(), 0, 0), CUDA_SUCCESS);
-  expect_code("another", cuGraphConditionalHandleCreate(&two, graph, context_now(), 1,
-                                                        CU_GRAPH_COND_ASSIGN_DEFAULT),
+  expect_code("creates", cuGraphConditionalHandleCreate(&one, graph, context_now(), 0, 0),
               CUDA_SUCCESS);
+  expect_code(
+      "another",
+      cuGraphConditionalHandleCreate(&two, graph, context_now(), 1, CU_GRAPH_COND_ASSIGN_DEFAULT),
+      CUDA_SUCCESS);
   expect_true("apart", one != two);
   CUgraphExec exec = nullptr;
   expect_code("unused ones", cuGraphInstantiateWithFlags(&exec, graph, 0),
@@ -20,8 +22,9 @@ CONFORM(cuGraphConditionalHandleCreate, the_default_value_is_assigned) {
   write<uint32_t>(out, 0);
   CUgraph graph = new_graph();
   CUgraphConditionalHandle handle = 0;
-  expect_code("creates", cuGraphConditionalHandleCreate(&handle, graph, context_now(), 1,
-                                                        CU_GRAPH_COND_ASSIGN_DEFAULT),
+  expect_code("creates",
+              cuGraphConditionalHandleCreate(&handle, graph, context_now(), 1,
+                                             CU_GRAPH_COND_ASSIGN_DEFAULT),
               CUDA_SUCCESS);
   CUgraphNodeParams params = node_params(CU_GRAPH_NODE_TYPE_CONDITIONAL);
   params.conditional.handle = handle;
@@ -43,7 +46,8 @@ CONFORM(cuGraphConditionalHandleCreate, wrong_arguments) {
               CUDA_ERROR_INVALID_VALUE);
   expect_code("no graph", cuGraphConditionalHandleCreate(&handle, nullptr, context_now(), 0, 0),
               CUDA_ERROR_INVALID_VALUE);
-  expect_code("no result", cuGraphConditionalHandleCreate(nullptr, new_graph(), context_now(), 0, 0),
+  expect_code("no result",
+              cuGraphConditionalHandleCreate(nullptr, new_graph(), context_now(), 0, 0),
               CUDA_ERROR_INVALID_VALUE);
 }
 

@@ -5,7 +5,8 @@ namespace limen::conform {
 CONFORM(cuGraphKernelNodeCopyAttributes, all_of_them) {
   Buffer out(4);
   CUgraph graph = new_graph();
-  CUgraphNode from = add_kernel(graph, {}, "store", out, 1), to = add_kernel(graph, {}, "store", out, 1);
+  CUgraphNode from = add_kernel(graph, {}, "store", out, 1),
+              to = add_kernel(graph, {}, "store", out, 1);
   CUkernelNodeAttrValue value;
   std::memset(&value, 0, sizeof value);
   value.priority = -2;

@@ -31,7 +31,8 @@ CONFORM(cuGraphKernelNodeGetParams, wrong_arguments) {
               CUDA_ERROR_INVALID_VALUE);
   expect_code("no node", cuGraphKernelNodeGetParams(nullptr, &got), CUDA_ERROR_INVALID_VALUE);
   Buffer out(4);
-  expect_code("no result", cuGraphKernelNodeGetParams(add_kernel(graph, {}, "store", out, 1), nullptr),
+  expect_code("no result",
+              cuGraphKernelNodeGetParams(add_kernel(graph, {}, "store", out, 1), nullptr),
               CUDA_ERROR_INVALID_VALUE);
 }
 

@@ -14,7 +14,8 @@ CONFORM(cuGraphKernelNodeSetAttribute, is_kept) {
   REQUIRE(cuGraphKernelNodeGetAttribute(node, CU_LAUNCH_ATTRIBUTE_PRIORITY, &got));
   expect("priority", got.priority, -1);
   value.cooperative = 1;
-  expect_code("cooperative", cuGraphKernelNodeSetAttribute(node, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &value),
+  expect_code("cooperative",
+              cuGraphKernelNodeSetAttribute(node, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &value),
               CUDA_SUCCESS);
   run(graph);
   expect("still runs", read<uint32_t>(out), 6u);
@@ -29,9 +30,11 @@ CONFORM(cuGraphKernelNodeSetAttribute, wrong_arguments) {
   expect_code("no such attribute",
               cuGraphKernelNodeSetAttribute(node, static_cast<CUkernelNodeAttrID>(99), &value),
               CUDA_ERROR_INVALID_VALUE);
-  expect_code("no kernel", cuGraphKernelNodeSetAttribute(add_empty(graph), CU_LAUNCH_ATTRIBUTE_PRIORITY, &value),
+  expect_code("no kernel",
+              cuGraphKernelNodeSetAttribute(add_empty(graph), CU_LAUNCH_ATTRIBUTE_PRIORITY, &value),
               CUDA_ERROR_INVALID_VALUE);
-  expect_code("no value", cuGraphKernelNodeSetAttribute(node, CU_LAUNCH_ATTRIBUTE_PRIORITY, nullptr),
+  expect_code("no value",
+              cuGraphKernelNodeSetAttribute(node, CU_LAUNCH_ATTRIBUTE_PRIORITY, nullptr),
               CUDA_ERROR_INVALID_VALUE);
 }
 

@@ -4,7 +4,8 @@ namespace limen::conform {
 
 CONFORM(cuGraphNodeFindInClone, finds_the_copy) {
   CUgraph graph = new_graph(), clone = nullptr;
-  CUgraphNode one = add_empty(graph), two = add_empty(graph, {one}), found = nullptr, after = nullptr;
+  CUgraphNode one = add_empty(graph), two = add_empty(graph, {one}), found = nullptr,
+              after = nullptr;
   REQUIRE(cuGraphClone(&clone, graph));
   expect_code("finds", cuGraphNodeFindInClone(&found, two, clone), CUDA_SUCCESS);
   expect_true("another node", found != two);

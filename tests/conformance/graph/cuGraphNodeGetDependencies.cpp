@@ -24,9 +24,12 @@ CONFORM(cuGraphNodeGetDependencies, wrong_arguments) {
   CUgraphNode node = add_empty(new_graph());
   CUgraphEdgeData data;
   size_t count = 1;
-  expect_code("no node", cuGraphNodeGetDependencies(nullptr, nullptr, nullptr, &count), CUDA_ERROR_INVALID_VALUE);
-  expect_code("no count", cuGraphNodeGetDependencies(node, nullptr, nullptr, nullptr), CUDA_ERROR_INVALID_VALUE);
-  expect_code("data without nodes", cuGraphNodeGetDependencies(node, nullptr, &data, &count), CUDA_ERROR_INVALID_VALUE);
+  expect_code("no node", cuGraphNodeGetDependencies(nullptr, nullptr, nullptr, &count),
+              CUDA_ERROR_INVALID_VALUE);
+  expect_code("no count", cuGraphNodeGetDependencies(node, nullptr, nullptr, nullptr),
+              CUDA_ERROR_INVALID_VALUE);
+  expect_code("data without nodes", cuGraphNodeGetDependencies(node, nullptr, &data, &count),
+              CUDA_ERROR_INVALID_VALUE);
 }
 
 }  // namespace limen::conform

@@ -9,7 +9,8 @@ CONFORM(cuGraphNodeGetDependentNodes, lists_the_neighbours) {
   [[maybe_unused]] CUgraphNode three = add_empty(graph, {zero});
   CUgraphNode got[3];
   size_t count = 0;
-  expect_code("how many", cuGraphNodeGetDependentNodes(zero, nullptr, nullptr, &count), CUDA_SUCCESS);
+  expect_code("how many", cuGraphNodeGetDependentNodes(zero, nullptr, nullptr, &count),
+              CUDA_SUCCESS);
   expect("count", count, 2u);
   count = 3;
   expect_code("which", cuGraphNodeGetDependentNodes(zero, got, nullptr, &count), CUDA_SUCCESS);
@@ -24,9 +25,12 @@ CONFORM(cuGraphNodeGetDependentNodes, wrong_arguments) {
   CUgraphNode node = add_empty(new_graph());
   CUgraphEdgeData data;
   size_t count = 1;
-  expect_code("no node", cuGraphNodeGetDependentNodes(nullptr, nullptr, nullptr, &count), CUDA_ERROR_INVALID_VALUE);
-  expect_code("no count", cuGraphNodeGetDependentNodes(node, nullptr, nullptr, nullptr), CUDA_ERROR_INVALID_VALUE);
-  expect_code("data without nodes", cuGraphNodeGetDependentNodes(node, nullptr, &data, &count), CUDA_ERROR_INVALID_VALUE);
+  expect_code("no node", cuGraphNodeGetDependentNodes(nullptr, nullptr, nullptr, &count),
+              CUDA_ERROR_INVALID_VALUE);
+  expect_code("no count", cuGraphNodeGetDependentNodes(node, nullptr, nullptr, nullptr),
+              CUDA_ERROR_INVALID_VALUE);
+  expect_code("data without nodes", cuGraphNodeGetDependentNodes(node, nullptr, &data, &count),
+              CUDA_ERROR_INVALID_VALUE);
 }
 
 }  // namespace limen::conform

@@ -21,7 +21,8 @@ CONFORM(cuGraphNodeGetEnabled, wrong_arguments) {
   unsigned enabled;
   expect_code("a type that cannot be", cuGraphNodeGetEnabled(instantiate(graph), empty, &enabled),
               CUDA_ERROR_INVALID_VALUE);
-  expect_code("no graph", cuGraphNodeGetEnabled(nullptr, empty, &enabled), CUDA_ERROR_INVALID_VALUE);
+  expect_code("no graph", cuGraphNodeGetEnabled(nullptr, empty, &enabled),
+              CUDA_ERROR_INVALID_VALUE);
 }
 
 }  // namespace limen::conform

@@ -8,7 +8,8 @@ CONFORM(cuGraphNodeGetType, of_each_node) {
   CUgraphNodeType type;
   expect_code("empty", cuGraphNodeGetType(add_empty(graph), &type), CUDA_SUCCESS);
   expect("is empty", type, CU_GRAPH_NODE_TYPE_EMPTY);
-  expect_code("kernel", cuGraphNodeGetType(add_kernel(graph, {}, "store", out, 1), &type), CUDA_SUCCESS);
+  expect_code("kernel", cuGraphNodeGetType(add_kernel(graph, {}, "store", out, 1), &type),
+              CUDA_SUCCESS);
   expect("is a kernel", type, CU_GRAPH_NODE_TYPE_KERNEL);
   expect_code("fill", cuGraphNodeGetType(add_fill(graph, {}, out, 1), &type), CUDA_SUCCESS);
   expect("is a fill", type, CU_GRAPH_NODE_TYPE_MEMSET);

@@ -37,7 +37,8 @@ CONFORM(cuGraphNodeSetEnabled, wrong_arguments) {
   CUgraph graph = new_graph();
   CUgraphNode empty = add_empty(graph);
   CUgraphExec exec = instantiate(graph);
-  expect_code("a type that cannot be", cuGraphNodeSetEnabled(exec, empty, 0), CUDA_ERROR_INVALID_VALUE);
+  expect_code("a type that cannot be", cuGraphNodeSetEnabled(exec, empty, 0),
+              CUDA_ERROR_INVALID_VALUE);
   expect_code("another graph's", cuGraphNodeSetEnabled(exec, add_empty(new_graph()), 0),
               CUDA_ERROR_INVALID_VALUE);
   expect_code("no graph", cuGraphNodeSetEnabled(nullptr, empty, 0), CUDA_ERROR_INVALID_VALUE);

@@ -16,7 +16,8 @@ int ends_after_a_while(int* ends, int awaited) {
 CONFORM(cuUserObjectCreate, ends_with_the_last_reference) {
   int ends = 0;
   CUuserObject object = nullptr;
-  expect_code("creates", cuUserObjectCreate(&object, &ends, count_end, 2, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC),
+  expect_code("creates",
+              cuUserObjectCreate(&object, &ends, count_end, 2, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC),
               CUDA_SUCCESS);
   REQUIRE(cuUserObjectRelease(object, 1));
   usleep(20000);
@@ -28,7 +29,8 @@ CONFORM(cuUserObjectCreate, ends_with_the_last_reference) {
 CONFORM(cuUserObjectCreate, wrong_arguments) {
   int ends = 0;
   CUuserObject object = nullptr;
-  expect_code("no flag", cuUserObjectCreate(&object, &ends, count_end, 1, 0), CUDA_ERROR_INVALID_VALUE);
+  expect_code("no flag", cuUserObjectCreate(&object, &ends, count_end, 1, 0),
+              CUDA_ERROR_INVALID_VALUE);
   expect_code("no references",
               cuUserObjectCreate(&object, &ends, count_end, 0, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC),
               CUDA_ERROR_INVALID_VALUE);

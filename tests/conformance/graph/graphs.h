@@ -55,8 +55,7 @@ inline CUgraphNode add_kernel(CUgraph graph, Nodes after, const char* name, CUde
   return node;
 }
 
-inline CUDA_MEMSET_NODE_PARAMS fill_params(CUdeviceptr address, unsigned value,
-                                           size_t count = 1) {
+inline CUDA_MEMSET_NODE_PARAMS fill_params(CUdeviceptr address, unsigned value, size_t count = 1) {
   return {address, 0, value, 4, count, 1};
 }
 

@@ -5,7 +5,8 @@ namespace limen::conform {
 CONFORM(cuGraphDestroyNode, takes_its_edges_with_it) {
   Buffer out(4);
   CUgraph graph = new_graph();
-  CUgraphNode fill = add_fill(graph, {}, out, 1), middle = add_kernel(graph, {fill}, "add", out, 10);
+  CUgraphNode fill = add_fill(graph, {}, out, 1),
+              middle = add_kernel(graph, {fill}, "add", out, 10);
   CUgraphNode last = add_empty(graph, {middle});
   expect_code("destroys", cuGraphDestroyNode(middle), CUDA_SUCCESS);
   expect("nodes", count_nodes(graph), 2u);

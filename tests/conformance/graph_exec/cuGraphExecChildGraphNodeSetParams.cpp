@@ -25,7 +25,8 @@ CONFORM(cuGraphExecChildGraphNodeSetParams, wrong_arguments) {
   CUgraphExec exec = instantiate(graph);
   expect_code("another shape", cuGraphExecChildGraphNodeSetParams(exec, node, other),
               CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);  // to measure on H200
-  expect_code("no child", cuGraphExecChildGraphNodeSetParams(exec, node, nullptr), CUDA_ERROR_INVALID_VALUE);
+  expect_code("no child", cuGraphExecChildGraphNodeSetParams(exec, node, nullptr),
+              CUDA_ERROR_INVALID_VALUE);
   run(exec);
   expect("as before", read<uint32_t>(out), 1u);
 }

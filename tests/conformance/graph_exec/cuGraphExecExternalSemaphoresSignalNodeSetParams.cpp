@@ -7,9 +7,11 @@ CONFORM(cuGraphExecExternalSemaphoresSignalNodeSetParams, wrong_arguments) {
   CUgraphNode empty = add_empty(graph);
   CUgraphExec exec = instantiate(graph);
   CUDA_EXT_SEM_SIGNAL_NODE_PARAMS params{};
-  expect_code("another type", cuGraphExecExternalSemaphoresSignalNodeSetParams(exec, empty, &params),
+  expect_code("another type",
+              cuGraphExecExternalSemaphoresSignalNodeSetParams(exec, empty, &params),
               CUDA_ERROR_INVALID_VALUE);
-  expect_code("no parameters", cuGraphExecExternalSemaphoresSignalNodeSetParams(exec, empty, nullptr),
+  expect_code("no parameters",
+              cuGraphExecExternalSemaphoresSignalNodeSetParams(exec, empty, nullptr),
               CUDA_ERROR_INVALID_VALUE);
 }
 

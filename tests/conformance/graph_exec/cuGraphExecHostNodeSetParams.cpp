@@ -27,7 +27,8 @@ CONFORM(cuGraphExecHostNodeSetParams, wrong_arguments) {
   CUDA_HOST_NODE_PARAMS params = {add_one, nullptr};
   expect_code("another type", cuGraphExecHostNodeSetParams(instantiate(graph), empty, &params),
               CUDA_ERROR_INVALID_VALUE);
-  expect_code("no graph", cuGraphExecHostNodeSetParams(nullptr, empty, &params), CUDA_ERROR_INVALID_VALUE);
+  expect_code("no graph", cuGraphExecHostNodeSetParams(nullptr, empty, &params),
+              CUDA_ERROR_INVALID_VALUE);
 }
 
 }  // namespace limen::conform

@@ -61,12 +61,15 @@ CONFORM(cuGraphExecKernelNodeSetParams, wrong_arguments) {
   uint32_t value = 10;
   void* list[] = {&address, &value};
   CUDA_KERNEL_NODE_PARAMS params = kernel_params(common_kernel("add"), list, 0);
-  expect_code("no blocks", cuGraphExecKernelNodeSetParams(exec, node, &params), CUDA_ERROR_INVALID_VALUE);
-  params.gridDimX = 1;
-  expect_code("another graph's node",
-              cuGraphExecKernelNodeSetParams(exec, add_kernel(new_graph(), {}, "add", out, 1), &params),
+  expect_code("no blocks", cuGraphExecKernelNodeSetParams(exec, node, &params),
               CUDA_ERROR_INVALID_VALUE);
-  expect_code("no parameters", cuGraphExecKernelNodeSetParams(exec, node, nullptr), CUDA_ERROR_INVALID_VALUE);
+  params.gridDimX = 1;
+  expect_code(
+      "another graph's node",
+      cuGraphExecKernelNodeSetParams(exec, add_kernel(new_graph(), {}, "add", out, 1), &params),
+      CUDA_ERROR_INVALID_VALUE);
+  expect_code("no parameters", cuGraphExecKernelNodeSetParams(exec, node, nullptr),
+              CUDA_ERROR_INVALID_VALUE);
 }
 
 }  // namespace limen::conform

@@ -10,7 +10,8 @@ CONFORM(cuGraphExecMemcpyNodeSetParams, other_addresses) {
   CUgraphNode node = add_copy(graph, {}, to, from);
   CUgraphExec exec = instantiate(graph);
   CUDA_MEMCPY3D copy = row_copy(to.at(4), from, 4);
-  expect_code("sets", cuGraphExecMemcpyNodeSetParams(exec, node, &copy, context_now()), CUDA_SUCCESS);
+  expect_code("sets", cuGraphExecMemcpyNodeSetParams(exec, node, &copy, context_now()),
+              CUDA_SUCCESS);
   run(exec);
   expect("there only", read<uint64_t>(to), uint64_t{1} << 32);
 }
@@ -30,7 +31,8 @@ CONFORM(cuGraphExecMemcpyNodeSetParams, wrong_arguments) {
   uint32_t host = 0;
   copy = row_copy(to, 0, 4);
   copy.srcMemoryType = CU_MEMORYTYPE_HOST, copy.srcHost = &host;
-  expect_code("from the host instead", cuGraphExecMemcpyNodeSetParams(exec, node, &copy, context_now()),
+  expect_code("from the host instead",
+              cuGraphExecMemcpyNodeSetParams(exec, node, &copy, context_now()),
               CUDA_ERROR_INVALID_VALUE);
 }
 

@@ -9,7 +9,8 @@ CONFORM(cuGraphExecMemsetNodeSetParams, another_value) {
   CUgraphNode node = add_fill(graph, {}, out, 1);
   CUgraphExec exec = instantiate(graph);
   CUDA_MEMSET_NODE_PARAMS params = fill_params(out.at(4), 7);
-  expect_code("sets", cuGraphExecMemsetNodeSetParams(exec, node, &params, context_now()), CUDA_SUCCESS);
+  expect_code("sets", cuGraphExecMemsetNodeSetParams(exec, node, &params, context_now()),
+              CUDA_SUCCESS);
   run(exec);
   expect("there only", read<uint64_t>(out), uint64_t{7} << 32);
 }

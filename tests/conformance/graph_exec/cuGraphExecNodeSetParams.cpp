@@ -20,8 +20,10 @@ CONFORM(cuGraphExecNodeSetParams, wrong_arguments) {
   CUgraphNode node = add_fill(graph, {}, out, 1);
   CUgraphExec exec = instantiate(graph);
   CUgraphNodeParams params = node_params(CU_GRAPH_NODE_TYPE_EMPTY);
-  expect_code("another type", cuGraphExecNodeSetParams(exec, node, &params), CUDA_ERROR_INVALID_VALUE);
-  expect_code("no parameters", cuGraphExecNodeSetParams(exec, node, nullptr), CUDA_ERROR_INVALID_VALUE);
+  expect_code("another type", cuGraphExecNodeSetParams(exec, node, &params),
+              CUDA_ERROR_INVALID_VALUE);
+  expect_code("no parameters", cuGraphExecNodeSetParams(exec, node, nullptr),
+              CUDA_ERROR_INVALID_VALUE);
 }
 
 }  // namespace limen::conform

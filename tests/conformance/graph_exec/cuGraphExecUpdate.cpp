@@ -7,7 +7,8 @@ namespace {
 CUgraph two_branches(Buffer& out, uint32_t value, CUgraphNode* last = nullptr) {
   CUgraph graph = new_graph();
   for (int i = 0; i < 2; ++i) {
-    CUgraphNode node = add_kernel(graph, {add_fill(graph, {}, out.at(4 * i), value)}, "add", out.at(4 * i), value);
+    CUgraphNode node =
+        add_kernel(graph, {add_fill(graph, {}, out.at(4 * i), value)}, "add", out.at(4 * i), value);
     if (last) *last = node;
   }
   return graph;
@@ -43,19 +44,22 @@ CONFORM(cuGraphExecUpdate, what_cannot_be) {
   CUgraphExecUpdateResultInfo info{};
   CUgraph graph = two_branches(out, 2);
   add_empty(graph);
-  expect_code("a node more", cuGraphExecUpdate(exec, graph, &info), CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
+  expect_code("a node more", cuGraphExecUpdate(exec, graph, &info),
+              CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
   expect("topology", info.result, CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED);
   expect("no node", info.errorNode, nullptr);
   graph = new_graph();
   for (int i = 0; i < 2; ++i) add_empty(graph, {add_fill(graph, {}, out, 1)});
-  expect_code("other types", cuGraphExecUpdate(exec, graph, &info), CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
+  expect_code("other types", cuGraphExecUpdate(exec, graph, &info),
+              CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
   expect("type", info.result, CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED);
   expect_true("a node", info.errorNode != nullptr);
   graph = new_graph();
   CUgraphNode first = add_fill(graph, {}, out, 1), second = add_fill(graph, {}, out.at(4), 1);
   CUgraphNode kernel = add_kernel(graph, {first, second}, "add", out, 1);
   add_kernel(graph, {}, "add", out, 1);
-  expect_code("other edges", cuGraphExecUpdate(exec, graph, &info), CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
+  expect_code("other edges", cuGraphExecUpdate(exec, graph, &info),
+              CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
   expect("edges", info.result, CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED);
   expect_true("the node", info.errorNode == kernel);
   run(exec);
@@ -72,7 +76,8 @@ CONFORM(cuGraphExecUpdate, attributes_that_must_stay) {
   value.cooperative = 1;
   REQUIRE(cuGraphKernelNodeSetAttribute(last, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &value));
   CUgraphExecUpdateResultInfo info{};
-  expect_code("cooperative", cuGraphExecUpdate(exec, graph, &info), CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
+  expect_code("cooperative", cuGraphExecUpdate(exec, graph, &info),
+              CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
   expect("attributes", info.result, CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED);
   expect_true("the node", info.errorNode == last);
 }
@@ -82,7 +87,8 @@ CONFORM(cuGraphExecUpdate, wrong_arguments) {
   CUgraphExec exec = instantiate(graph);
   CUgraphExecUpdateResultInfo info{};
   expect_code("no graph", cuGraphExecUpdate(exec, nullptr, &info), CUDA_ERROR_INVALID_VALUE);
-  expect_code("no executable graph", cuGraphExecUpdate(nullptr, graph, &info), CUDA_ERROR_INVALID_VALUE);
+  expect_code("no executable graph", cuGraphExecUpdate(nullptr, graph, &info),
+              CUDA_ERROR_INVALID_VALUE);
   expect_code("no result", cuGraphExecUpdate(exec, graph, nullptr), CUDA_ERROR_INVALID_VALUE);
 }
 

@@ -9,7 +9,8 @@ CONFORM(cuGraphInstantiate, may_be_launched) {
   CUgraphExec exec = nullptr;
   CUgraphNode error = nullptr;
   char text[64] = "x";
-  expect_code("instantiates", cuGraphInstantiate(&exec, graph, &error, text, sizeof text), CUDA_SUCCESS);
+  expect_code("instantiates", cuGraphInstantiate(&exec, graph, &error, text, sizeof text),
+              CUDA_SUCCESS);
   run(exec);
   expect("value", read<uint32_t>(out), 5u);
 }
@@ -20,9 +21,11 @@ CONFORM(cuGraphInstantiate, cycles_are_found) {
   REQUIRE(cuGraphAddDependencies(graph, &two, &one, nullptr, 1));
   CUgraphExec exec = nullptr;
   CUgraphNode error = nullptr;
-  expect_code("refused", cuGraphInstantiate(&exec, graph, &error, nullptr, 0), CUDA_ERROR_INVALID_VALUE);
+  expect_code("refused", cuGraphInstantiate(&exec, graph, &error, nullptr, 0),
+              CUDA_ERROR_INVALID_VALUE);
   expect_true("one of them", error == one || error == two);
-  expect_code("no graph", cuGraphInstantiate(&exec, nullptr, nullptr, nullptr, 0), CUDA_ERROR_INVALID_VALUE);
+  expect_code("no graph", cuGraphInstantiate(&exec, nullptr, nullptr, nullptr, 0),
+              CUDA_ERROR_INVALID_VALUE);
 }
 
 }  // namespace limen::conform

@@ -25,7 +25,8 @@ CONFORM(cuGraphInstantiateWithParams, what_is_wrong) {
   REQUIRE(cuGraphAddDependencies(graph, &two, &one, nullptr, 1));
   CUgraphExec exec = nullptr;
   CUDA_GRAPH_INSTANTIATE_PARAMS params{};
-  expect_code("a cycle", cuGraphInstantiateWithParams(&exec, graph, &params), CUDA_ERROR_INVALID_VALUE);
+  expect_code("a cycle", cuGraphInstantiateWithParams(&exec, graph, &params),
+              CUDA_ERROR_INVALID_VALUE);
   expect("structure", params.result_out, CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE);
   expect_true("a node of it", params.hErrNode_out == one || params.hErrNode_out == two);
   CUDA_HOST_NODE_PARAMS function = {[](void*) {}, nullptr};
@@ -36,7 +37,8 @@ CONFORM(cuGraphInstantiateWithParams, what_is_wrong) {
               CUDA_ERROR_NOT_SUPPORTED);  // to measure on H200
   expect("operation", params.result_out, CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED);
   expect_true("the node", params.hErrNode_out == node);
-  expect_code("no parameters", cuGraphInstantiateWithParams(&exec, host, nullptr), CUDA_ERROR_INVALID_VALUE);
+  expect_code("no parameters", cuGraphInstantiateWithParams(&exec, host, nullptr),
+              CUDA_ERROR_INVALID_VALUE);
 }
 
 }  // namespace limen::conform

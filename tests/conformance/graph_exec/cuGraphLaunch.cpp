@@ -9,7 +9,8 @@ CONFORM(cuGraphLaunch, is_ordered_in_its_stream) {
   CUgraphExec exec = instantiate(graph);
   CUstream stream = new_stream();
   REQUIRE(cuMemsetD32Async(out, 1000, 1, stream));
-  for (int i = 0; i < 5; ++i) expect_code("launch " + std::to_string(i), cuGraphLaunch(exec, stream), CUDA_SUCCESS);
+  for (int i = 0; i < 5; ++i)
+    expect_code("launch " + std::to_string(i), cuGraphLaunch(exec, stream), CUDA_SUCCESS);
   Buffer copy(4);
   REQUIRE(cuMemcpyDtoDAsync(copy, out, 4, stream));
   REQUIRE(cuStreamSynchronize(stream));
@@ -65,7 +66,8 @@ CONFORM(cuGraphLaunch, many_branches) {
   REQUIRE(cuGraphAddEmptyNode(&join, graph, ends, branches));
   add_kernel(graph, {join}, "add", sum, 1000);
   CUgraphExec exec = instantiate(graph);
-  for (int i = 0; i < 10; ++i) expect_code("launch " + std::to_string(i), cuGraphLaunch(exec, nullptr), CUDA_SUCCESS);
+  for (int i = 0; i < 10; ++i)
+    expect_code("launch " + std::to_string(i), cuGraphLaunch(exec, nullptr), CUDA_SUCCESS);
   REQUIRE(cuCtxSynchronize(nullptr));
   bool right = true;
   for (uint32_t b = 0; b < branches; ++b) right &= read<uint32_t>(out.at(4 * b)) == b + depth;
@@ -81,13 +83,15 @@ CONFORM(cuGraphLaunch, a_fault_is_the_context_s) {
   CUgraphExec exec = instantiate(graph);
   expect_code("launches", cuGraphLaunch(exec, nullptr), CUDA_SUCCESS);
   expect_code("fails", cuCtxSynchronize(nullptr), CUDA_ERROR_LAUNCH_FAILED);
-  expect_code("and so does what comes after", cuGraphLaunch(exec, nullptr), CUDA_ERROR_LAUNCH_FAILED);
+  expect_code("and so does what comes after", cuGraphLaunch(exec, nullptr),
+              CUDA_ERROR_LAUNCH_FAILED);
 }
 
 CONFORM(cuGraphLaunch, wrong_arguments) {
   CUgraphExec exec = instantiate(new_graph());
   expect_code("no graph", cuGraphLaunch(nullptr, nullptr), CUDA_ERROR_INVALID_VALUE);
-  expect_code("no stream", cuGraphLaunch(exec, foreign_handle<CUstream>()), CUDA_ERROR_INVALID_HANDLE);
+  expect_code("no stream", cuGraphLaunch(exec, foreign_handle<CUstream>()),
+              CUDA_ERROR_INVALID_HANDLE);
 }
 
 }  // namespace limen::conform

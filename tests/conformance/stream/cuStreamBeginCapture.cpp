@@ -78,7 +78,10 @@ CONFORM(cuStreamBeginCapture, copies_host_functions_and_graphs) {
   expect_code("copy in", cuMemcpyHtoDAsync(out, words, 4, stream), CUDA_SUCCESS);
   expect_code("a graph", cuGraphLaunch(inner, stream), CUDA_SUCCESS);
   expect_code("copy out", cuMemcpyDtoHAsync(words + 1, out, 4, stream), CUDA_SUCCESS);
-  expect_code("a function", cuLaunchHostFunc(stream, [](void*) { ++calls; }, nullptr), CUDA_SUCCESS);
+  expect_code("a function",
+              cuLaunchHostFunc(
+                  stream, [](void*) { ++calls; }, nullptr),
+              CUDA_SUCCESS);
   expect_code("ends", cuStreamEndCapture(stream, &graph), CUDA_SUCCESS);
   expect("nodes", count_nodes(graph), 4u);
   run(graph);
@@ -124,7 +127,9 @@ CONFORM(cuStreamBeginCapture, calls_that_cannot_be_recorded_invalidate) {
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
   REQUIRE(cuStreamIsCapturing(stream, &status));
   expect("status", status, CU_STREAM_CAPTURE_STATUS_INVALIDATED);
-  expect_code("further work", cuLaunchHostFunc(stream, [](void*) {}, nullptr),
+  expect_code("further work",
+              cuLaunchHostFunc(
+                  stream, [](void*) {}, nullptr),
               CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
   expect_code("the end", cuStreamEndCapture(stream, &graph), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
   expect("no graph", graph, nullptr);

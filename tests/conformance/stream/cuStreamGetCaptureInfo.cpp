@@ -12,11 +12,13 @@ CONFORM(cuStreamGetCaptureInfo, shows_graph_and_dependencies) {
   const CUgraphEdgeData* data = nullptr;
   size_t count = 9;
   REQUIRE(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
-  expect_code("at first", cuStreamGetCaptureInfo(stream, &status, &id, &inside, &nodes, &data, &count),
+  expect_code("at first",
+              cuStreamGetCaptureInfo(stream, &status, &id, &inside, &nodes, &data, &count),
               CUDA_SUCCESS);
   expect("no dependencies", count, 0u);
   REQUIRE(cuMemsetD32Async(out, 1, 1, stream));
-  expect_code("then", cuStreamGetCaptureInfo(stream, &status, &other_id, nullptr, &nodes, &data, &count),
+  expect_code("then",
+              cuStreamGetCaptureInfo(stream, &status, &other_id, nullptr, &nodes, &data, &count),
               CUDA_SUCCESS);
   expect("active", status, CU_STREAM_CAPTURE_STATUS_ACTIVE);
   expect("one dependency", count, 1u);
@@ -24,7 +26,8 @@ CONFORM(cuStreamGetCaptureInfo, shows_graph_and_dependencies) {
   expect_true("the same id", id == other_id);
   REQUIRE(cuStreamEndCapture(stream, &graph));
   expect_true("the graph", graph == inside);
-  expect_code("after", cuStreamGetCaptureInfo(stream, &status, nullptr, nullptr, nullptr, nullptr, nullptr),
+  expect_code("after",
+              cuStreamGetCaptureInfo(stream, &status, nullptr, nullptr, nullptr, nullptr, nullptr),
               CUDA_SUCCESS);
   expect("none", status, CU_STREAM_CAPTURE_STATUS_NONE);
 }

@@ -10,6 +10,7 @@
 
 #include "abi/cpu_api.h"
 #include "drivers/cpu/context.h"
+#include "drivers/cpu/graph/node_params.h"
 #include "drivers/cpu/graph/plan.h"
 #include "drivers/cpu/module/module.h"
 
@@ -109,13 +110,6 @@ CUresult append(StreamCapture& place, CUgraphNodeType type, NodeWork work) {
   if (!node) return CUDA_ERROR_OUT_OF_MEMORY;
   place.edges.assign(1, {node, {}});
   return CUDA_SUCCESS;
-}
-
-CUgraphNodeParams params_of(CUgraphNodeType type) {
-  CUgraphNodeParams params;
-  std::memset(&params, 0, sizeof params);
-  params.type = type;
-  return params;
 }
 
 /// Makes the calling thread's context the stream's for the length of a scope.
@@ -270,7 +264,8 @@ CUresult capture_kernel(const ResolvedStream& on, CUfunction function, const Lau
   launch.kernelParams = params;
   launch.extra = extra;
   if (options.all_over || options.all_begun)
-    return report({Code::not_supported, "events of a captured launch's attributes are not built yet",
+    return report({Code::not_supported,
+                   "events of a captured launch's attributes are not built yet",
                    "record the event after the launch"});
   bool overlaps = false;
   for (unsigned i = 0; i < options.attribute_count; ++i) {
@@ -504,8 +499,7 @@ CUresult cuStreamGetCaptureInfo(CUstream hStream, CUstreamCaptureStatus* capture
   if (!driver().captures.load(std::memory_order_relaxed)) return CUDA_SUCCESS;
   GraphLock lock;
   if (!on.handle)
-    return legacy_is_barred(*on.context, false) ? CUDA_ERROR_STREAM_CAPTURE_IMPLICIT
-                                                : CUDA_SUCCESS;
+    return legacy_is_barred(*on.context, false) ? CUDA_ERROR_STREAM_CAPTURE_IMPLICIT : CUDA_SUCCESS;
   StreamCapture* place = on.handle->capture.get();
   if (!place) return CUDA_SUCCESS;
   if (place->sequence->invalid) {
@@ -541,9 +535,8 @@ CUresult cuStreamUpdateCaptureDependencies(CUstream hStream, CUgraphNode* depend
   StreamCapture& place = *on.handle->capture;
   if (place.sequence->invalid) return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
   std::vector<GraphEdge> edges;
-  if (CUresult result =
-          read_dependencies(*place.sequence->graph, dependencies, dependencyData, numDependencies,
-                            CU_GRAPH_NODE_TYPE_KERNEL, &edges))
+  if (CUresult result = read_dependencies(*place.sequence->graph, dependencies, dependencyData,
+                                          numDependencies, CU_GRAPH_NODE_TYPE_KERNEL, &edges))
     return result;
   if (flags == CU_STREAM_SET_CAPTURE_DEPENDENCIES) place.edges.clear();
   drop_dead(&place.edges);

@@ -1,9 +1,9 @@
 // Stream capture: while a stream is in a capture, what is put into it becomes nodes of a graph.
-// A call that knows nothing of captures is refused by resolve_stream and invalidates the capture, so
-// no call can slip by; those that can be recorded ask for UnderCapture::record and call one of the
-// functions below. Invariant: a stream's edges are what its next node will depend on; streams and
-// captured events of a capture refer to it until it ends. Thread rule: guarded by the GraphLock;
-// Driver::captures says without a lock that there is none. docs/design/graphs.md
+// A call that knows nothing of captures is refused by resolve_stream and invalidates the capture,
+// so no call can slip by; those that can be recorded ask for UnderCapture::record and call one of
+// the functions below. Invariant: a stream's edges are what its next node will depend on; streams
+// and captured events of a capture refer to it until it ends. Thread rule: guarded by the
+// GraphLock; Driver::captures says without a lock that there is none. docs/design/graphs.md
 #pragma once
 #include <memory>
 #include <thread>

@@ -14,9 +14,9 @@ namespace {
 
 const char* name_of(CUgraphNodeType type) {
   static constexpr const char* names[] = {
-      "KERNEL",       "MEMCPY",   "MEMSET",     "HOST",         "GRAPH",
-      "EMPTY",        "WAIT_EVENT", "EVENT_RECORD", "EXT_SEMAS_SIGNAL", "EXT_SEMAS_WAIT",
-      "MEM_ALLOC",    "MEM_FREE", "BATCH_MEM_OP", "CONDITIONAL"};
+      "KERNEL",       "MEMCPY",       "MEMSET",           "HOST",           "GRAPH",     "EMPTY",
+      "WAIT_EVENT",   "EVENT_RECORD", "EXT_SEMAS_SIGNAL", "EXT_SEMAS_WAIT", "MEM_ALLOC", "MEM_FREE",
+      "BATCH_MEM_OP", "CONDITIONAL"};
   return type >= 0 && static_cast<size_t>(type) < std::size(names) ? names[type] : "UNKNOWN";
 }
 
@@ -32,9 +32,7 @@ class DotText {
   }
 
  private:
-  bool asks(unsigned flag) const {
-    return flags_ & (flag | CU_GRAPH_DEBUG_DOT_FLAGS_VERBOSE);
-  }
+  bool asks(unsigned flag) const { return flags_ & (flag | CU_GRAPH_DEBUG_DOT_FLAGS_VERBOSE); }
 
   std::string details(const GraphNode& node) const {
     std::string out;
@@ -57,9 +55,9 @@ class DotText {
                          copy->job.width, copy->job.height, copy->job.depth);
     if (auto* fill = std::get_if<FillNode>(&node.work);
         fill && asks(CU_GRAPH_DEBUG_DOT_FLAGS_MEMSET_NODE_PARAMS))
-      out += fmt::format("\\n{:#x}, value {:#x}, {} x {} elements of {} bytes", fill->job.dst,
-                         fill->job.value, fill->job.width, fill->job.height,
-                         fill->job.element_bytes);
+      out +=
+          fmt::format("\\n{:#x}, value {:#x}, {} x {} elements of {} bytes", fill->job.dst,
+                      fill->job.value, fill->job.width, fill->job.height, fill->job.element_bytes);
     if (auto* host = std::get_if<HostNode>(&node.work);
         host && asks(CU_GRAPH_DEBUG_DOT_FLAGS_HOST_NODE_PARAMS))
       out += fmt::format("\\nfunction {}, data {}", reinterpret_cast<void*>(host->params.fn),
@@ -78,8 +76,8 @@ class DotText {
       out += fmt::format("\\n{} operations", ops->ops.size());
     if (auto* conditional = std::get_if<ConditionalNode>(&node.work);
         conditional && asks(CU_GRAPH_DEBUG_DOT_FLAGS_CONDITIONAL_NODE_PARAMS))
-      out += fmt::format("\\ntype {}, {} bodies", int{conditional->type},
-                         conditional->bodies.size());
+      out +=
+          fmt::format("\\ntype {}, {} bodies", int{conditional->type}, conditional->bodies.size());
     return out;
   }
 

@@ -20,13 +20,13 @@ constexpr uint64_t known_flags = auto_free | CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD 
                                  CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
 
 bool flags_are_valid(uint64_t flags) {
-  return !(flags & ~known_flags) && (flags & (device_launch | auto_free)) != (device_launch | auto_free);
+  return !(flags & ~known_flags) &&
+         (flags & (device_launch | auto_free)) != (device_launch | auto_free);
 }
 
 /// Whether a graph may be launched by kernels, node by node.
 /// source: CUDA Driver API 13.0, cuGraphInstantiate.
-bool fits_device_launch(const Graph& graph, Context** context, size_t* work,
-                        PlanFailure* failure) {
+bool fits_device_launch(const Graph& graph, Context** context, size_t* work, PlanFailure* failure) {
   auto refuse = [failure](const GraphNode& node, CUgraphInstantiateResult why) {
     *failure = {CUDA_ERROR_NOT_SUPPORTED, why, node.id};
     return false;
@@ -188,8 +188,7 @@ CUresult find_exec_node(const Executable& executable, CUgraphNode handle, GraphN
 }
 
 Plan& own_plan(Executable& executable) {
-  if (executable.plan.use_count() > 1)
-    executable.plan = std::make_shared<Plan>(*executable.plan);
+  if (executable.plan.use_count() > 1) executable.plan = std::make_shared<Plan>(*executable.plan);
   return *executable.plan;
 }
 
@@ -280,8 +279,7 @@ CUresult cuGraphLaunch(CUgraphExec hGraphExec, CUstream hStream) {
   {
     std::lock_guard lock(executable->mutex);
     if (CUresult result = contexts_are_usable(*executable->plan)) return result;
-    if (CUresult result =
-            begin_memory_use(executable->plan->memory, executable->flags & auto_free))
+    if (CUresult result = begin_memory_use(executable->plan->memory, executable->flags & auto_free))
       return result;
     before_work(context, *on.stream);
     if (executable->last.stream) on.stream->wait_for(executable->last);

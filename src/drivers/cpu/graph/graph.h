@@ -79,9 +79,9 @@ struct KernelNode {
   LaunchShape shape{};
   std::shared_ptr<KernelState> state;
   std::shared_ptr<Instance> instance;
-  std::vector<uint8_t> bytes;        ///< the packed arguments
-  std::vector<void*> pointers;       ///< into bytes, as a query shows them
-  bool through_buffer = false;       ///< given as one buffer (`extra`)
+  std::vector<uint8_t> bytes;   ///< the packed arguments
+  std::vector<void*> pointers;  ///< into bytes, as a query shows them
+  bool through_buffer = false;  ///< given as one buffer (`extra`)
   void* extra[5] = {};
   size_t buffer_bytes = 0;
   std::vector<CUlaunchAttribute> attributes;

@@ -26,7 +26,7 @@ struct Counters {
 
 struct Book {
   std::mutex mutex;
-  std::map<uint64_t, GraphMemory*> blocks;                    ///< by base, all that are alive
+  std::map<uint64_t, GraphMemory*> blocks;                     ///< by base, all that are alive
   std::map<uint64_t, std::shared_ptr<GraphMemory>> allocated;  ///< by base
   std::map<Device*, Counters> counters;
 };

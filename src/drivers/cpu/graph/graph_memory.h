@@ -45,7 +45,8 @@ void end_memory_use(const GraphMemoryUse& use);
 /// Makes the memory resident, as a launch would.
 void upload_memory(const GraphMemoryUse& use);
 
-/// cuMemFree and cuMemFreeAsync of a graph's block. errors: 1: not allocated, or freed by its graph.
+/// cuMemFree and cuMemFreeAsync of a graph's block. errors: 1: not allocated, or freed by its
+/// graph.
 CUresult free_graph_memory(uint64_t base);
 
 }  // namespace limen::cpu

@@ -7,21 +7,13 @@
 #include "abi/cpu_api.h"
 #include "drivers/cpu/context.h"
 #include "drivers/cpu/graph/graph.h"
+#include "drivers/cpu/graph/node_params.h"
 #include "drivers/cpu/memory/copy.h"
 #include "drivers/cpu/module/module.h"
-#include "drivers/cpu/stream/memop.h"
 
 namespace limen::cpu {
 
 namespace {
-
-/// The node's work of that kind, or 1: the node is of another type.
-template <typename Work>
-CUresult work_of(CUgraphNode handle, CUgraphNodeType type, GraphNode** node, Work** work) {
-  if (CUresult result = resolve_node(handle, node)) return result;
-  *work = std::get_if<Work>(&(*node)->work);
-  return *work && (*node)->type == type ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-}
 
 CUresult read_event(CUevent handle, EventNode* out) {
   EventHandle* event = driver().events.resolve(handle);
@@ -30,27 +22,6 @@ CUresult read_event(CUevent handle, EventNode* out) {
   out->state = event->state;
   out->in = {event->context, event->context->owner};
   return CUDA_SUCCESS;
-}
-
-template <typename Params, typename Node>
-CUresult read_semaphores(const Params& params, Node* out) {
-  if (!params.numExtSems || !params.extSemArray || !params.paramsArray)
-    return CUDA_ERROR_INVALID_VALUE;
-  for (unsigned i = 0; i < params.numExtSems; ++i)
-    if (!params.extSemArray[i]) return CUDA_ERROR_INVALID_HANDLE;
-  out->semaphores.assign(params.extSemArray, params.extSemArray + params.numExtSems);
-  out->params.assign(params.paramsArray, params.paramsArray + params.numExtSems);
-  return use_context(nullptr, &out->in);
-}
-
-CUresult read_mem_ops(const CUDA_BATCH_MEM_OP_NODE_PARAMS_v2& params, MemOpNode* out) {
-  std::vector<Memop> checked;
-  if (!params.count) return CUDA_ERROR_INVALID_VALUE;
-  if (CUresult result = read_memops(params.count, params.paramArray, params.flags, &checked))
-    return result;
-  out->given_context = params.ctx;
-  out->ops.assign(params.paramArray, params.paramArray + params.count);
-  return use_context(params.ctx, &out->in);
 }
 
 CUresult read_child(const CUDA_CHILD_GRAPH_NODE_PARAMS& params, const Graph& parent,
@@ -69,7 +40,8 @@ CUresult read_child(const CUDA_CHILD_GRAPH_NODE_PARAMS& params, const Graph& par
       if (child->owner || child->executables) return CUDA_ERROR_INVALID_VALUE;
       if (child->has_single_use_nodes() && !child->has_memory_nodes())
         return CUDA_ERROR_NOT_SUPPORTED;
-      for (const Graph* above = &parent; above; above = above->owner ? above->owner->graph : nullptr)
+      for (const Graph* above = &parent; above;
+           above = above->owner ? above->owner->graph : nullptr)
         if (above == child) return CUDA_ERROR_INVALID_VALUE;
       out->graph = child;
       return CUDA_SUCCESS;
@@ -80,8 +52,7 @@ CUresult read_child(const CUDA_CHILD_GRAPH_NODE_PARAMS& params, const Graph& par
 
 CUresult read_conditional(CUDA_CONDITIONAL_NODE_PARAMS& params, const Graph& graph,
                           ConditionalNode* out) {
-  Condition* condition =
-      driver().conditions.resolve(reinterpret_cast<const void*>(params.handle));
+  Condition* condition = driver().conditions.resolve(reinterpret_cast<const void*>(params.handle));
   if (!condition || condition->node) return CUDA_ERROR_INVALID_VALUE;
   bool of_graph = false;
   for (const Graph* above = &graph; above; above = above->owner ? above->owner->graph : nullptr)
@@ -141,14 +112,6 @@ CUresult read_into(NodeWork* out, Read&& read) {
   return CUDA_SUCCESS;
 }
 
-/// A node's parameters with the type set and everything else 0.
-CUgraphNodeParams params_of(CUgraphNodeType type) {
-  CUgraphNodeParams params;
-  std::memset(&params, 0, sizeof params);
-  params.type = type;
-  return params;
-}
-
 }  // namespace
 
 CUresult use_context(CUcontext handle, ContextUse* out) {
@@ -165,8 +128,7 @@ CUresult options_of(const KernelNode& kernel, LaunchOptions* options) {
 }
 
 CUresult read_kernel(const CUDA_KERNEL_NODE_PARAMS_v3& params, KernelNode* out) {
-  const CUfunction handle =
-      params.func ? params.func : reinterpret_cast<CUfunction>(params.kern);
+  const CUfunction handle = params.func ? params.func : reinterpret_cast<CUfunction>(params.kern);
   if (!handle) return CUDA_ERROR_INVALID_VALUE;
   Function* function;
   if (CUresult result = resolve_launchable(handle, &function)) return result;
@@ -234,8 +196,8 @@ CUresult read_node(Graph& graph, CUgraphNodeParams& params, NodeWork* out) {
       *out = HostNode{{params.host.fn, params.host.userData}};
       return CUDA_SUCCESS;
     case CU_GRAPH_NODE_TYPE_GRAPH: {
-      if (CUresult result =
-              read_into<ChildNode>(out, [&](auto* to) { return read_child(params.graph, graph, to); }))
+      if (CUresult result = read_into<ChildNode>(
+              out, [&](auto* to) { return read_child(params.graph, graph, to); }))
         return result;
       return CUDA_SUCCESS;
     }
@@ -255,7 +217,8 @@ CUresult read_node(Graph& graph, CUgraphNodeParams& params, NodeWork* out) {
       return read_into<WaitNode>(out,
                                  [&](auto* to) { return read_semaphores(params.extSemWait, to); });
     case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
-      return read_into<AllocNode>(out, [&](auto* to) { return read_alloc(graph, params.alloc, to); });
+      return read_into<AllocNode>(out,
+                                  [&](auto* to) { return read_alloc(graph, params.alloc, to); });
     case CU_GRAPH_NODE_TYPE_MEM_FREE:
       return read_into<FreeNode>(out,
                                  [&](auto* to) { return read_free(graph, params.free.dptr, to); });
@@ -392,9 +355,8 @@ CUresult default_attribute(const KernelNode& kernel, CUkernelNodeAttrID attribut
       return CUDA_SUCCESS;
     }
     case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
-      if (CUresult result =
-              get_function_attribute(&value, CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE,
-                                     state, device))
+      if (CUresult result = get_function_attribute(
+              &value, CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE, state, device))
         return result;
       out->clusterSchedulingPolicyPreference = static_cast<CUclusterSchedulingPolicy>(value);
       return CUDA_SUCCESS;
@@ -423,7 +385,8 @@ CUresult put_attributes(KernelNode& kernel, std::vector<CUlaunchAttribute> attri
   for (const CUlaunchAttribute& one : attributes)
     if (one.id == CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE &&
         one.value.deviceUpdatableKernelNode.deviceUpdatable)
-      return report({Code::not_supported, "kernel nodes that kernels update are not built yet", ""});
+      return report(
+          {Code::not_supported, "kernel nodes that kernels update are not built yet", ""});
   std::swap(kernel.attributes, attributes);
   LaunchOptions options;
   CUresult result = options_of(kernel, &options);
@@ -642,97 +605,6 @@ CUresult cuGraphEventRecordNodeSetEvent(CUgraphNode hNode, CUevent event) {
 CUresult cuGraphEventWaitNodeSetEvent(CUgraphNode hNode, CUevent event) {
   CUgraphNodeParams params = params_of(CU_GRAPH_NODE_TYPE_WAIT_EVENT);
   params.eventWait.event = event;
-  return set_node(hNode, params);
-}
-
-CUresult cuGraphAddExternalSemaphoresSignalNode(CUgraphNode* phGraphNode, CUgraph hGraph,
-                                                const CUgraphNode* dependencies,
-                                                size_t numDependencies,
-                                                const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS* nodeParams) {
-  if (!nodeParams) return CUDA_ERROR_INVALID_VALUE;
-  CUgraphNodeParams params = params_of(CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL);
-  std::memcpy(&params.extSemSignal, nodeParams, sizeof *nodeParams);
-  return add_node(phGraphNode, hGraph, dependencies, nullptr, numDependencies, params);
-}
-
-CUresult cuGraphExternalSemaphoresSignalNodeGetParams(CUgraphNode hNode,
-                                                      CUDA_EXT_SEM_SIGNAL_NODE_PARAMS* params_out) {
-  if (!params_out) return CUDA_ERROR_INVALID_VALUE;
-  GraphLock lock;
-  GraphNode* node;
-  SignalNode* signal;
-  if (CUresult result = work_of(hNode, CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL, &node, &signal))
-    return result;
-  *params_out = {signal->semaphores.data(), signal->params.data(),
-                 static_cast<unsigned>(signal->semaphores.size())};
-  return CUDA_SUCCESS;
-}
-
-CUresult cuGraphExternalSemaphoresSignalNodeSetParams(
-    CUgraphNode hNode, const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS* nodeParams) {
-  if (!nodeParams) return CUDA_ERROR_INVALID_VALUE;
-  CUgraphNodeParams params = params_of(CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL);
-  std::memcpy(&params.extSemSignal, nodeParams, sizeof *nodeParams);
-  return set_node(hNode, params);
-}
-
-CUresult cuGraphAddExternalSemaphoresWaitNode(CUgraphNode* phGraphNode, CUgraph hGraph,
-                                              const CUgraphNode* dependencies,
-                                              size_t numDependencies,
-                                              const CUDA_EXT_SEM_WAIT_NODE_PARAMS* nodeParams) {
-  if (!nodeParams) return CUDA_ERROR_INVALID_VALUE;
-  CUgraphNodeParams params = params_of(CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT);
-  std::memcpy(&params.extSemWait, nodeParams, sizeof *nodeParams);
-  return add_node(phGraphNode, hGraph, dependencies, nullptr, numDependencies, params);
-}
-
-CUresult cuGraphExternalSemaphoresWaitNodeGetParams(CUgraphNode hNode,
-                                                    CUDA_EXT_SEM_WAIT_NODE_PARAMS* params_out) {
-  if (!params_out) return CUDA_ERROR_INVALID_VALUE;
-  GraphLock lock;
-  GraphNode* node;
-  WaitNode* wait;
-  if (CUresult result = work_of(hNode, CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT, &node, &wait))
-    return result;
-  *params_out = {wait->semaphores.data(), wait->params.data(),
-                 static_cast<unsigned>(wait->semaphores.size())};
-  return CUDA_SUCCESS;
-}
-
-CUresult cuGraphExternalSemaphoresWaitNodeSetParams(
-    CUgraphNode hNode, const CUDA_EXT_SEM_WAIT_NODE_PARAMS* nodeParams) {
-  if (!nodeParams) return CUDA_ERROR_INVALID_VALUE;
-  CUgraphNodeParams params = params_of(CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT);
-  std::memcpy(&params.extSemWait, nodeParams, sizeof *nodeParams);
-  return set_node(hNode, params);
-}
-
-CUresult cuGraphAddBatchMemOpNode(CUgraphNode* phGraphNode, CUgraph hGraph,
-                                  const CUgraphNode* dependencies, size_t numDependencies,
-                                  const CUDA_BATCH_MEM_OP_NODE_PARAMS* nodeParams) {
-  if (!nodeParams) return CUDA_ERROR_INVALID_VALUE;
-  CUgraphNodeParams params = params_of(CU_GRAPH_NODE_TYPE_BATCH_MEM_OP);
-  std::memcpy(&params.memOp, nodeParams, sizeof *nodeParams);
-  return add_node(phGraphNode, hGraph, dependencies, nullptr, numDependencies, params);
-}
-
-CUresult cuGraphBatchMemOpNodeGetParams(CUgraphNode hNode,
-                                        CUDA_BATCH_MEM_OP_NODE_PARAMS* nodeParams_out) {
-  if (!nodeParams_out) return CUDA_ERROR_INVALID_VALUE;
-  GraphLock lock;
-  GraphNode* node;
-  MemOpNode* ops;
-  if (CUresult result = work_of(hNode, CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, &node, &ops)) return result;
-  *nodeParams_out = {handle_of(ops->in.context), static_cast<unsigned>(ops->ops.size()),
-                     ops->ops.data(), ops->flags};
-  return CUDA_SUCCESS;
-}
-
-CUresult cuGraphBatchMemOpNodeSetParams(CUgraphNode hNode,
-                                        const CUDA_BATCH_MEM_OP_NODE_PARAMS* nodeParams) {
-  if (!nodeParams) return CUDA_ERROR_INVALID_VALUE;
-  CUgraphNodeParams params = params_of(CU_GRAPH_NODE_TYPE_BATCH_MEM_OP);
-  std::memcpy(&params.memOp, nodeParams, sizeof *nodeParams);
   return set_node(hNode, params);
 }
 

@@ -189,7 +189,8 @@ class Planner {
           if constexpr (requires { work.in; }) note_context(work.in);
         },
         node.work);
-    if (auto* alloc = std::get_if<AllocNode>(&node.work)) plan_.memory.kept.push_back(alloc->memory);
+    if (auto* alloc = std::get_if<AllocNode>(&node.work))
+      plan_.memory.kept.push_back(alloc->memory);
     if (auto* free = std::get_if<FreeNode>(&node.work)) plan_.memory.freed.push_back(free->memory);
   }
 

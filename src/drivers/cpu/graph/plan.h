@@ -92,14 +92,14 @@ struct Executable {
   ~Executable();
 
   uint64_t flags = 0;
-  Graph* source = nullptr;    ///< a clone of the graph that only this has
+  Graph* source = nullptr;     ///< a clone of the graph that only this has
   Graph* made_from = nullptr;  ///< perhaps gone: another graph then has its place
   uint64_t graph_id = 0;
   std::map<uint64_t, GraphNode*> nodes;  ///< of source, by the id of the program's node
 
-  std::mutex mutex;                 ///< guards what follows
-  std::shared_ptr<Plan> plan;       ///< for the launches to come
-  StreamPoint last;                 ///< the end of the latest launch
+  std::mutex mutex;            ///< guards what follows
+  std::shared_ptr<Plan> plan;  ///< for the launches to come
+  StreamPoint last;            ///< the end of the latest launch
 };
 
 /// What a CUgraphExec is. Launches under way share the Executable.
@@ -122,7 +122,8 @@ struct PlanFailure {
 /// Makes the plan; sets GraphNode::step.
 std::shared_ptr<Plan> make_plan(Graph& graph, PlanFailure* failure);
 /// The work of one node.
-CUresult make_step_work(const GraphNode& node, const Plan& plan, std::shared_ptr<const StepWork>* out);
+CUresult make_step_work(const GraphNode& node, const Plan& plan,
+                        std::shared_ptr<const StepWork>* out);
 
 /// errors: CUDA_ERROR_INVALID_VALUE.
 CUresult resolve_exec(CUgraphExec handle, std::shared_ptr<Executable>* out);

@@ -83,8 +83,8 @@ uint64_t extent(uint64_t width, uint64_t height, uint64_t depth, uint64_t pitch,
 
 /// Memory may have been freed since the node was made.
 bool is_live(const Transfer& job) {
-  return is_live_range(job.dst, extent(job.width, job.height, job.depth, job.dst_pitch,
-                                       job.dst_slice)) &&
+  return is_live_range(job.dst,
+                       extent(job.width, job.height, job.depth, job.dst_pitch, job.dst_slice)) &&
          is_live_range(job.src,
                        extent(job.width, job.height, job.depth, job.src_pitch, job.src_slice));
 }
@@ -302,8 +302,7 @@ void Run::end_step(uint32_t index, ShortSteps& list) {
   if (count == 0) return end_sink(step.scope, list);
   for (size_t i = 0; i < count; ++i) {
     const uint32_t to = next[i];
-    if (plan_->steps[to].waits == 1 ||
-        waits_[to].fetch_sub(1, std::memory_order_acq_rel) == 1)
+    if (plan_->steps[to].waits == 1 || waits_[to].fetch_sub(1, std::memory_order_acq_rel) == 1)
       make_ready(to, list);
   }
 }

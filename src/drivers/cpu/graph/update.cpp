@@ -121,8 +121,7 @@ bool is_row(const CUDA_MEMCPY3D& copy) { return copy.Height == 1 && copy.Depth =
 
 bool copy_fits(const CopyNode& kept, const CopyNode& fresh, bool single) {
   if (kept.dst_device != fresh.dst_device || kept.src_device != fresh.src_device) return false;
-  if (single)
-    return is_row(kept.params) && is_row(fresh.params) && fresh.params.WidthInBytes != 0;
+  if (single) return is_row(kept.params) && is_row(fresh.params) && fresh.params.WidthInBytes != 0;
   return kept.params.dstMemoryType == fresh.params.dstMemoryType &&
          kept.params.srcMemoryType == fresh.params.srcMemoryType;
 }

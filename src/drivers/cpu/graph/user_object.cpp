@@ -25,9 +25,8 @@ void release_user_object(UserObject* object, uint64_t count) {
   if (object->references) return;
   driver().user_objects.retire(object);
   if (!process_is_exiting())
-    driver().pool->submit_task([destroy = object->destroy, pointer = object->pointer] {
-      destroy(pointer);
-    }, true);
+    driver().pool->submit_task(
+        [destroy = object->destroy, pointer = object->pointer] { destroy(pointer); }, true);
   driver().user_objects.destroy(object);
 }
 
