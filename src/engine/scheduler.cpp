@@ -19,8 +19,8 @@ constexpr uint64_t spin_ns = 15'000;
 constexpr int64_t idle_ns = 1'000'000'000;     // parked this long, a worker gives memory back
 constexpr uint64_t worth_waking = 8'000 * 16;  // work per worker, in sixteenths of a nanosecond
 
-/// Whether the worker may work for the partition: it does already, or there is a place left. One that
-/// holds blocks of it may take more, so that grids which wait for each other go on.
+/// Whether the worker may work for the partition: it does already, or there is a place left. One
+/// that holds blocks of it may take more, so that grids which wait for each other go on.
 bool has_place(const Partition* partition, uint32_t worker) {
   return partition == nullptr || partition->busy < partition->workers ||
          (worker < partition->uses.size() && partition->uses[worker] != 0);

@@ -179,4 +179,19 @@ CUresult old_cuStreamBatchMemOp(CUstream stream, unsigned int, CUstreamBatchMemO
   return refuse_memop(stream);
 }
 
+CUresult old_cuDevicePrimaryCtxSetFlags(CUdevice device, unsigned int flags) {
+  // Before CUDA 11 the flags of an active context could not be changed. measured H200, 580.159.04
+  unsigned int now = 0;
+  int active = 0;
+  CUresult result = active_table()->cuDevicePrimaryCtxGetState(device, &now, &active);
+  if (result == CUDA_SUCCESS && active) return CUDA_ERROR_PRIMARY_CONTEXT_ACTIVE;
+  return active_table()->cuDevicePrimaryCtxSetFlags(device, flags);
+}
+
+CUresult old_cuDevicePrimaryCtxRelease(CUdevice device) {
+  // One release too many was no error. measured H200, 580.159.04
+  CUresult result = active_table()->cuDevicePrimaryCtxRelease(device);
+  return result == CUDA_ERROR_INVALID_CONTEXT ? CUDA_SUCCESS : result;
+}
+
 }  // namespace limen::loader

@@ -35,5 +35,7 @@ CUresult old_cuStreamWriteValue64(CUstream stream, CUdeviceptr address, cuuint64
                                   unsigned int flags);
 CUresult old_cuStreamBatchMemOp(CUstream stream, unsigned int count,
                                 CUstreamBatchMemOpParams* params, unsigned int flags);
+CUresult old_cuDevicePrimaryCtxSetFlags(CUdevice device, unsigned int flags);
+CUresult old_cuDevicePrimaryCtxRelease(CUdevice device);
 
 }  // namespace limen::loader

@@ -225,7 +225,8 @@ int with_light(int flags, bool on) {
   return on ? flags | CU_COREDUMP_LIGHTWEIGHT_FLAGS : flags & ~CU_COREDUMP_LIGHTWEIGHT_FLAGS;
 }
 
-// ---- The file ------------------------------------------------------------------------------------
+// ---- The file
+// ------------------------------------------------------------------------------------
 
 struct DumpFile {
   int descriptor = -1;
@@ -269,8 +270,8 @@ const char* name_of(MemoryKind kind) {
 
 std::string describe(Context& context, int code, const engine::FaultInfo* fault) {
   std::string text = "Limen core dump 1\n";
-  text += fmt::format("time {}\nprocess {}\ndevice {} {}\ncontext {}\n", std::time(nullptr), getpid(),
-                      context.device.ordinal(), context.device.name(), context.owner);
+  text += fmt::format("time {}\nprocess {}\ndevice {} {}\ncontext {}\n", std::time(nullptr),
+                      getpid(), context.device.ordinal(), context.device.name(), context.owner);
   if (!fault) return text + "reason asked for by the pipe\n";
   text += fmt::format("reason error {}\nmessage {}\n", code, fault->message);
   text += fmt::format("block {} {} {}\n", fault->ctaid[0], fault->ctaid[1], fault->ctaid[2]);
@@ -295,8 +296,8 @@ bool write_dump(Context& context, int code, const engine::FaultInfo* fault, cons
   constexpr uint64_t line_bytes = 128, align = 4096;
   uint64_t offset = (text.size() + line_bytes * (blocks.size() + 1) + align - 1) / align * align;
   for (const Allocation& block : blocks) {
-    text += fmt::format("memory {:#x} bytes {} kind {} ", block.base, block.bytes,
-                        name_of(block.kind));
+    text +=
+        fmt::format("memory {:#x} bytes {} kind {} ", block.base, block.bytes, name_of(block.kind));
     text += with_memory ? fmt::format("offset {}\n", offset) : std::string("left out\n");
     if (!with_memory) continue;
     file.put(offset, reinterpret_cast<const void*>(block.base), block.bytes);

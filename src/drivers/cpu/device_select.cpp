@@ -37,12 +37,11 @@ std::optional<unsigned> find_uuid(std::string_view entry, const std::vector<CUuu
   std::optional<unsigned> found;
   for (unsigned i = 0; i < uuids.size(); ++i) {
     const std::string whole = text_of(uuids[i]);
-    const bool matches =
-        entry.size() <= whole.size() &&
-        std::equal(entry.begin(), entry.end(), whole.begin(), [](char a, char b) {
-          return std::tolower(static_cast<unsigned char>(a)) ==
-                 std::tolower(static_cast<unsigned char>(b));
-        });
+    const bool matches = entry.size() <= whole.size() &&
+                         std::equal(entry.begin(), entry.end(), whole.begin(), [](char a, char b) {
+                           return std::tolower(static_cast<unsigned char>(a)) ==
+                                  std::tolower(static_cast<unsigned char>(b));
+                         });
     if (!matches) continue;
     if (found) return {};
     found = i;

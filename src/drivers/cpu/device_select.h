@@ -12,8 +12,8 @@
 namespace limen::cpu {
 
 struct Selection {
-  CUresult code = CUDA_SUCCESS;    ///< 101 where a device is named twice
-  std::vector<unsigned> devices;   ///< numbers among all devices, in the program's order
+  CUresult code = CUDA_SUCCESS;   ///< 101 where a device is named twice
+  std::vector<unsigned> devices;  ///< numbers among all devices, in the program's order
 };
 
 /// Reads a value of CUDA_VISIBLE_DEVICES. The list ends at the first entry that names no device.

@@ -1,6 +1,6 @@
 // cuGreenCtx*, cuDevResource*, cuDevSmResourceSplitByCount. See green.h.
-// Partition sizes: CUDA Driver API 13.0, "Green Contexts": 8 multiprocessors and multiples of 8 from
-// compute capability 9.0 on, 2 where co-scheduling is ignored. Thread rule: any thread.
+// Partition sizes: CUDA Driver API 13.0, "Green Contexts": 8 multiprocessors and multiples of 8
+// from compute capability 9.0 on, 2 where co-scheduling is ignored. Thread rule: any thread.
 #include "drivers/cpu/green.h"
 
 #include <algorithm>
@@ -138,8 +138,7 @@ StreamHandle* make_green_stream(GreenContext& green, Stream::Kind kind, int prio
   handle->green = &green;
   handle->partition = green.partition;
   std::lock_guard lock(green.mutex);
-  std::erase_if(green.streams,
-                [](const auto& one) { return one.use_count() == 1 && one->idle(); });
+  std::erase_if(green.streams, [](const auto& one) { return one.use_count() == 1 && one->idle(); });
   green.streams.push_back(handle->stream);
   return handle;
 }
@@ -260,7 +259,7 @@ CUresult cuGreenCtxCreate(CUgreenCtx* phCtx, CUdevResourceDesc desc, CUdevice de
   green->id = next_id++;
   green->set = description->set;
   green->partition = make_partition(green->set, *device);
-  green->default_stream = 
+  green->default_stream =
       make_green_stream(*green, Stream::Kind::non_blocking, 0, CU_STREAM_DEFAULT);
   if (!green->default_stream) {
     driver().greens.destroy(green);
@@ -315,8 +314,7 @@ CUresult cuGreenCtxStreamCreate(CUstream* phStream, CUgreenCtx greenCtx, unsigne
   if (CUresult result = resolve_green(greenCtx, &green)) return result;
   if (CUresult result = green->primary->sticky()) return result;
   priority = std::min(std::max(priority, greatest_priority), least_priority);
-  StreamHandle* handle = 
-      make_green_stream(*green, Stream::Kind::non_blocking, priority, flags);
+  StreamHandle* handle = make_green_stream(*green, Stream::Kind::non_blocking, priority, flags);
   if (!handle) return CUDA_ERROR_OUT_OF_MEMORY;
   *phStream = reinterpret_cast<CUstream>(handle);
   return CUDA_SUCCESS;

@@ -49,7 +49,8 @@ inline CUcontext handle_of(GreenContext* green) { return reinterpret_cast<CUcont
 /// The green context current to this thread, or nullptr. errors: 709 when it has been destroyed.
 CUresult current_green(GreenContext** green);
 
-/// A stream whose work stays on the green context's multiprocessors; nullptr when there are too many.
+/// A stream whose work stays on the green context's multiprocessors; nullptr when there are too
+/// many.
 StreamHandle* make_green_stream(GreenContext& green, Stream::Kind kind, int priority,
                                 unsigned flags);
 

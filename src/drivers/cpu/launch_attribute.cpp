@@ -57,9 +57,9 @@ CUresult read_attribute(CUlaunchAttributeID id, const CUlaunchAttributeValue& va
       return read_dimensions(value.preferredClusterDim, &options->has_preferred_cluster,
                              options->preferred_cluster);
     case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
-      return valid(value.clusterSchedulingPolicyPreference >= CU_CLUSTER_SCHEDULING_POLICY_DEFAULT &&
-                   value.clusterSchedulingPolicyPreference <=
-                       CU_CLUSTER_SCHEDULING_POLICY_LOAD_BALANCING);
+      return valid(
+          value.clusterSchedulingPolicyPreference >= CU_CLUSTER_SCHEDULING_POLICY_DEFAULT &&
+          value.clusterSchedulingPolicyPreference <= CU_CLUSTER_SCHEDULING_POLICY_LOAD_BALANCING);
     case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
       return CUDA_SUCCESS;  // it allows an overlap; full order is allowed, too
     case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:

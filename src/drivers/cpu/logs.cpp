@@ -37,10 +37,10 @@ struct Listener {
 struct ErrorLog {
   std::mutex mutex;
   std::deque<std::string> entries;
-  size_t bytes = 0;     ///< of all entries, with their line ends
-  uint32_t first = 0;   ///< number of entries.front()
+  size_t bytes = 0;    ///< of all entries, with their line ends
+  uint32_t first = 0;  ///< number of entries.front()
   std::vector<Listener*> listeners;
-  int file = -1;        ///< of CUDA_LOG_FILE
+  int file = -1;  ///< of CUDA_LOG_FILE
 };
 ErrorLog& error_log() {
   static auto* made = new ErrorLog;
@@ -69,10 +69,9 @@ std::string make_entry(CUlogLevel level, std::string_view text) {
   clock_gettime(CLOCK_REALTIME, &now);
   tm local{};
   localtime_r(&now.tv_sec, &local);
-  std::string entry =
-      fmt::format("[{:02}:{:02}:{:02}.{:03}][{}][CUDA][{}] ", local.tm_hour, local.tm_min,
-                  local.tm_sec, now.tv_nsec / 1000000, syscall(SYS_gettid),
-                  level == CU_LOG_LEVEL_ERROR ? 'E' : 'W');
+  std::string entry = fmt::format("[{:02}:{:02}:{:02}.{:03}][{}][CUDA][{}] ", local.tm_hour,
+                                  local.tm_min, local.tm_sec, now.tv_nsec / 1000000,
+                                  syscall(SYS_gettid), level == CU_LOG_LEVEL_ERROR ? 'E' : 'W');
   for (char c : text.substr(0, most_bytes / 4)) entry += c == '\n' ? ' ' : c;
   return entry;
 }
@@ -171,9 +170,8 @@ void start_error_log() {
 
 void detail::note_failure(const char* function, CUresult result) {
   if (result == CUDA_ERROR_NOT_READY) return;  // an answer, not a failure
-  keep(CU_LOG_LEVEL_ERROR,
-       fmt::format("Returning {} ({}) from {}", static_cast<int>(result), name_of(result),
-                   function));
+  keep(CU_LOG_LEVEL_ERROR, fmt::format("Returning {} ({}) from {}", static_cast<int>(result),
+                                       name_of(result), function));
 }
 
 CUresult cuLogsRegisterCallback(CUlogsCallback callbackFunc, void* userData,

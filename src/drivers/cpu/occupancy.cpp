@@ -5,6 +5,7 @@
 
 #include "abi/cpu_api.h"
 #include "drivers/cpu/context.h"
+#include "drivers/cpu/green.h"
 #include "drivers/cpu/launch.h"
 #include "drivers/cpu/module/module.h"
 
@@ -21,6 +22,7 @@ struct Question {
   const Device* device = nullptr;
   int64_t static_bytes = 0;
   int64_t most_dynamic = 0;  ///< what a launch may ask for now
+  int64_t multiprocessors = 0;  ///< of the device or of the current green context
 };
 
 CUresult read_needs(Question* out) {
@@ -43,6 +45,10 @@ CUresult prepare(CUfunction handle, Question* out) {
     return result;
   }
   out->device = &context->device;
+  GreenContext* green;
+  if (CUresult result = current_green(&green)) return result;
+  out->multiprocessors =
+      green ? static_cast<int64_t>(green->set.sms.size()) : context->device.multiprocessors();
   return read_needs(out);
 }
 
@@ -177,7 +183,7 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int* minGridSize, int* blockS
     best_blocks = blocks;
   }
   *blockSize = best_block;
-  *minGridSize = best_blocks * static_cast<int>(question.device->multiprocessors());
+  *minGridSize = best_blocks * static_cast<int>(question.multiprocessors);
   return CUDA_SUCCESS;
 }
 
@@ -212,7 +218,7 @@ CUresult cuOccupancyMaxActiveClusters(int* numClusters, CUfunction func,
     return CUDA_ERROR_INVALID_CLUSTER_SIZE;
   const int64_t a_multiprocessor = blocks_of_config(question, *config);
   const int64_t clusters =
-      a_multiprocessor * question.device->multiprocessors() / static_cast<int64_t>(size);
+      a_multiprocessor * question.multiprocessors / static_cast<int64_t>(size);
   // One cluster runs even where fewer multiprocessors are shown than it has blocks.
   *numClusters = static_cast<int>(a_multiprocessor ? std::max<int64_t>(clusters, 1) : 0);
   return CUDA_SUCCESS;

@@ -95,8 +95,8 @@ CONFORM(cuCtxSetLimit, wrong_arguments) {
   expect_code("unknown limit", cuCtxSetLimit(CU_LIMIT_MAX, 1), CUDA_ERROR_INVALID_VALUE);
   expect_code("stack of 512 KiB", cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 512 << 10),
               CUDA_ERROR_INVALID_VALUE);
-  expect_code("depth of the old device runtime",
-              cuCtxSetLimit(CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH, 4), CUDA_ERROR_UNSUPPORTED_LIMIT);
+  expect_code("depth of the old device runtime", cuCtxSetLimit(CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH, 4),
+              CUDA_ERROR_UNSUPPORTED_LIMIT);
 }
 
 CONFORM_WITH(cuCtxSetLimit, needs_a_context, initialised) {

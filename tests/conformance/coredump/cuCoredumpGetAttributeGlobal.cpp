@@ -11,8 +11,7 @@ CONFORM_WITH(cuCoredumpGetAttributeGlobal, defaults, initialised) {
          false);
   int flags = -1;
   size_t size = sizeof flags;
-  expect_code("flags",
-              cuCoredumpGetAttributeGlobal(CU_COREDUMP_GENERATION_FLAGS, &flags, &size),
+  expect_code("flags", cuCoredumpGetAttributeGlobal(CU_COREDUMP_GENERATION_FLAGS, &flags, &size),
               CUDA_SUCCESS);
   expect("no flags", flags, 0);
   const std::string pid = std::to_string(getpid());
@@ -23,8 +22,8 @@ CONFORM_WITH(cuCoredumpGetAttributeGlobal, defaults, initialised) {
 
 CONFORM_WITH(cuCoredumpGetAttributeGlobal, sizes, initialised) {
   size_t size = 0;
-  expect_code("of a switch",
-              cuCoredumpGetAttributeGlobal(CU_COREDUMP_LIGHTWEIGHT, nullptr, &size), CUDA_SUCCESS);
+  expect_code("of a switch", cuCoredumpGetAttributeGlobal(CU_COREDUMP_LIGHTWEIGHT, nullptr, &size),
+              CUDA_SUCCESS);
   expect("one byte", size, 1u);  // to measure on H200
   expect_code("of a name", cuCoredumpGetAttributeGlobal(CU_COREDUMP_FILE, nullptr, &size),
               CUDA_SUCCESS);

@@ -13,8 +13,7 @@ CONFORM(cuCoredumpSetAttribute, a_failing_kernel_leaves_a_dump) {
               set_switch(cuCoredumpSetAttribute, CU_COREDUMP_TRIGGER_HOST, false), CUDA_SUCCESS);
   expect_code("file", set_name(cuCoredumpSetAttribute, CU_COREDUMP_FILE, path), CUDA_SUCCESS);
   REQUIRE(launch(common_kernel("trap"), 1, 1, nullptr));
-  expect_code("kernel fails", cuCtxSynchronize(nullptr),
-              CUDA_ERROR_LAUNCH_FAILED);
+  expect_code("kernel fails", cuCtxSynchronize(nullptr), CUDA_ERROR_LAUNCH_FAILED);
   struct stat info {};
   expect("the file is there", stat(path.c_str(), &info), 0);
   expect_true("and not empty", info.st_size > 0);

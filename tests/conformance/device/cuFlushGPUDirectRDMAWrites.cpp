@@ -4,8 +4,8 @@ namespace limen::conform {
 
 CONFORM(cuFlushGPUDirectRDMAWrites, follows_the_attribute) {
   int options = 0;
-  REQUIRE(cuDeviceGetAttribute(&options, CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_FLUSH_WRITES_OPTIONS,
-                               0));
+  REQUIRE(
+      cuDeviceGetAttribute(&options, CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_FLUSH_WRITES_OPTIONS, 0));
   const CUresult expected = options & CU_FLUSH_GPU_DIRECT_RDMA_WRITES_OPTION_HOST
                                 ? CUDA_SUCCESS
                                 : CUDA_ERROR_NOT_SUPPORTED;

@@ -194,7 +194,8 @@ CONFORM(cuLaunchKernelEx, launch_completion_event) {
 CONFORM(cuLaunchKernelEx, wrong_arguments) {
   std::vector<CUlaunchAttribute> none;
   CUlaunchConfig config = config_of(nullptr, none);
-  expect_code("no configuration", cuLaunchKernelEx(nullptr, common_kernel("trap"), nullptr, nullptr),
+  expect_code("no configuration",
+              cuLaunchKernelEx(nullptr, common_kernel("trap"), nullptr, nullptr),
               CUDA_ERROR_INVALID_VALUE);
   config.numAttrs = 1;
   config.attrs = nullptr;

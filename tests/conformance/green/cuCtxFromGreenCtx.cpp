@@ -30,6 +30,22 @@ CONFORM(cuCtxFromGreenCtx, works_as_the_primary_context) {
   expect("memory outlives the switch", read<uint32_t>(word), 6u);
 }
 
+CONFORM(cuCtxFromGreenCtx, occupancy_counts_its_part) {
+  Halves halves;
+  CUcontext context = nullptr;
+  expect_code("convert", cuCtxFromGreenCtx(&context, make_green(halves.groups[0])), CUDA_SUCCESS);
+  CUfunction kernel = common_kernel("store");
+  int grid = 0, block = 0, sms = 0;
+  REQUIRE(cuOccupancyMaxPotentialBlockSize(&grid, &block, kernel, nullptr, 0, 0));
+  REQUIRE(cuDeviceGetAttribute(&sms, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0));
+  const int a_multiprocessor = grid / sms;
+  REQUIRE(cuCtxPushCurrent(context));
+  REQUIRE(cuOccupancyMaxPotentialBlockSize(&grid, &block, kernel, nullptr, 0, 0));
+  expect_true("blocks of its multiprocessors",
+              grid == a_multiprocessor * static_cast<int>(halves.groups[0].sm.smCount));
+  // to measure on H200
+}
+
 CONFORM(cuCtxFromGreenCtx, wrong_arguments) {
   Halves halves;
   CUgreenCtx green = make_green(halves.groups[0]);

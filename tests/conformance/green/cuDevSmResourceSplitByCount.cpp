@@ -27,9 +27,9 @@ CONFORM(cuDevSmResourceSplitByCount, groups_and_the_rest) {
 CONFORM(cuDevSmResourceSplitByCount, fine_groups) {
   CUdevResource all = device_sms(), groups[3]{};
   unsigned count = 3;
-  expect_code("split", cuDevSmResourceSplitByCount(groups, &count, &all, nullptr,
-                                                   CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING,
-                                                   1),
+  expect_code("split",
+              cuDevSmResourceSplitByCount(groups, &count, &all, nullptr,
+                                          CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING, 1),
               CUDA_SUCCESS);
   expect("three groups", count, 3u);
   expect("of two", groups[2].sm.smCount, 2u);  // to measure on H200
@@ -53,7 +53,8 @@ CONFORM(cuDevSmResourceSplitByCount, wrong_arguments) {
               CUDA_ERROR_INVALID_RESOURCE_TYPE);  // to measure on H200
   REQUIRE(cuDevSmResourceSplitByCount(&group, &count, &all, nullptr, 0, 8));
   CUdevResource again{};
-  expect_code("output of a split", cuDevSmResourceSplitByCount(&again, &count, &group, nullptr, 0, 8),
+  expect_code("output of a split",
+              cuDevSmResourceSplitByCount(&again, &count, &group, nullptr, 0, 8),
               CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION);  // to measure on H200
 }
 

@@ -13,9 +13,10 @@ CONFORM(cuGreenCtxStreamCreate, kernels_stay_on_their_multiprocessors) {
   for (int i = 0; i < 2; ++i) {
     CUstream stream = nullptr;
     std::string label = i ? "second" : "first";
-    expect_code(label, cuGreenCtxStreamCreate(&stream, make_green(halves.groups[i]),
-                                              CU_STREAM_NON_BLOCKING, 0),
-                CUDA_SUCCESS);
+    expect_code(
+        label,
+        cuGreenCtxStreamCreate(&stream, make_green(halves.groups[i]), CU_STREAM_NON_BLOCKING, 0),
+        CUDA_SUCCESS);
     REQUIRE(cuMemsetD32(out, 0, static_cast<size_t>(count)));
     REQUIRE(launch(where, 4096, 64, stream, out.at()));
     REQUIRE(cuStreamSynchronize(stream));

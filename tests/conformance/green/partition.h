@@ -1,4 +1,5 @@
-// What the cases of green contexts share: resources of device 0 split in two, contexts made of them.
+// What the cases of green contexts share: resources of device 0 split in two, contexts made of
+// them.
 #pragma once
 #include "conformance/conform.h"
 
@@ -50,7 +51,8 @@ inline CUfunction smid_kernel() {
   st.global.u32 [%a], %one;
   ret;
 }
-)", "where");
+)",
+                     "where");
 }
 
 }  // namespace limen::conform

@@ -1,5 +1,6 @@
 #include <unistd.h>
 
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 
@@ -24,6 +25,20 @@ CONFORM(cuLogsDumpToFile, writes_what_is_new) {
               CUDA_ERROR_INVALID_VALUE);  // to measure on H200
   expect_code("no path", cuLogsDumpToFile(&at, nullptr, 0), CUDA_ERROR_INVALID_VALUE);
   expect_code("flags", cuLogsDumpToFile(&at, path.c_str(), 1), CUDA_ERROR_INVALID_VALUE);
+}
+
+CONFORM_WITH(cuLogsDumpToFile, environment_names_a_file, nothing) {
+  const std::string path = "/tmp/limen_conform_log_env_" + std::to_string(getpid());
+  setenv("CUDA_LOG_FILE", path.c_str(), 1);
+  REQUIRE(cuInit(0));
+  int count = 0;
+  expect_code("a call fails", cuDeviceGetAttribute(&count, CU_DEVICE_ATTRIBUTE_WARP_SIZE, 99),
+              CUDA_ERROR_INVALID_DEVICE);
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  unlink(path.c_str());
+  expect_true("the file names it",
+              text.str().find("cuDeviceGetAttribute") != std::string::npos);  // to measure on H200
 }
 
 }  // namespace limen::conform

@@ -41,9 +41,10 @@ CONFORM(cuStreamBatchMemOp, runs_in_the_order_of_the_array) {
   wide.operation = CU_STREAM_MEM_OP_WRITE_VALUE_64;
   wide.writeValue.address = at + 16;
   wide.writeValue.value64 = 0x100000002u;
-  CUstreamBatchMemOpParams ops[] = {write_op(at, 1), barrier_op(CU_STREAM_MEMORY_BARRIER_TYPE_SYS),
-                                    wait_op(at + 8, 5), barrier_op(CU_STREAM_MEMORY_BARRIER_TYPE_GPU),
-                                    write_op(at + 4, 2), wide};
+  CUstreamBatchMemOpParams ops[] = {
+      write_op(at, 1),     barrier_op(CU_STREAM_MEMORY_BARRIER_TYPE_SYS),
+      wait_op(at + 8, 5),  barrier_op(CU_STREAM_MEMORY_BARRIER_TYPE_GPU),
+      write_op(at + 4, 2), wide};
   expect_code("batch", cuStreamBatchMemOp(stream, 6, ops, 0), CUDA_SUCCESS);
   while (word[0] != 1) {
   }
@@ -74,7 +75,7 @@ CONFORM(cuStreamBatchMemOp, wrong_arguments) {
   CUstreamBatchMemOpParams ops[] = {write_op(words, 3), write_op(words.at(6), 3)};
   expect_code("flags", cuStreamBatchMemOp(nullptr, 1, ops, 1), CUDA_ERROR_INVALID_VALUE);
   expect_code("second is misaligned", cuStreamBatchMemOp(nullptr, 2, ops, 0),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+              CUDA_ERROR_INVALID_VALUE);                          // to measure on H200
   expect("first did not run either", read<uint32_t>(words), 0u);  // to measure on H200
   ops[0].operation = static_cast<CUstreamBatchMemOpType>(9);
   expect_code("unknown operation", cuStreamBatchMemOp(nullptr, 1, ops, 0),
@@ -89,8 +90,7 @@ CONFORM(cuStreamBatchMemOp, wrong_arguments) {
 }
 
 CONFORM_WITH(cuStreamBatchMemOp, needs_a_context, initialised) {
-  expect_code("no context", cuStreamBatchMemOp(nullptr, 0, nullptr, 0),
-              CUDA_ERROR_INVALID_CONTEXT);
+  expect_code("no context", cuStreamBatchMemOp(nullptr, 0, nullptr, 0), CUDA_ERROR_INVALID_CONTEXT);
 }
 
 }  // namespace limen::conform

@@ -1,3 +1,4 @@
+#include <ctime>
 #include <thread>
 
 #include "conformance/conform.h"
@@ -15,8 +16,8 @@ struct Word {
   void* memory = nullptr;
 };
 
-/// Waits with `flags`, then says whether the stream is still held with `first` in memory and goes on
-/// with `second`.
+/// Waits with `flags`, then says whether the stream is still held with `first` in memory and goes
+/// on with `second`.
 void try_condition(const char* name, unsigned flags, uint32_t value, uint32_t first,
                    uint32_t second) {
   CUstream stream = nullptr;
@@ -116,6 +117,28 @@ CONFORM(cuStreamWaitValue32, registered_memory) {
   expect_code("goes on", cuStreamSynchronize(stream), CUDA_SUCCESS);
 }
 
+CONFORM(cuStreamWaitValue32, many_waits_take_no_thread) {
+  std::vector<CUstream> streams(64);
+  Word word;
+  for (CUstream& stream : streams) {
+    REQUIRE(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    REQUIRE(cuStreamWaitValue32(stream, word.at(), 1, CU_STREAM_WAIT_VALUE_EQ));
+  }
+  // Other work runs meanwhile, and the waiting itself costs next to nothing.
+  Buffer sum(4);
+  write<uint32_t>(sum, 0);
+  REQUIRE(launch(common_kernel("add"), 64, 64, nullptr, sum.at(), 1u));
+  expect("a kernel runs", read<uint32_t>(sum), 4096u);
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  const clock_t before = clock();
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  const double seconds = double(clock() - before) / CLOCKS_PER_SEC;
+  expect_true("less than half a core", seconds < 0.25);
+  word.set(1);
+  expect_code("all go on", cuCtxSynchronize(nullptr), CUDA_SUCCESS);
+  expect_code("the last is idle", cuStreamQuery(streams.back()), CUDA_SUCCESS);
+}
+
 CONFORM(cuStreamWaitValue32, wrong_arguments) {
   Buffer words(16);
   expect_code("null", cuStreamWaitValue32(nullptr, 0, 1, 0), CUDA_ERROR_INVALID_VALUE);
@@ -128,8 +151,7 @@ CONFORM(cuStreamWaitValue32, wrong_arguments) {
   expect("no flush", flush, 0);
   expect_code("flush", cuStreamWaitValue32(nullptr, words, 0, CU_STREAM_WAIT_VALUE_FLUSH),
               CUDA_ERROR_NOT_SUPPORTED);  // to measure on H200
-  expect_code("foreign stream",
-              cuStreamWaitValue32(foreign_handle<CUstream>(), words, 1, 0),
+  expect_code("foreign stream", cuStreamWaitValue32(foreign_handle<CUstream>(), words, 1, 0),
               CUDA_ERROR_INVALID_HANDLE);  // to measure on H200
 }
 

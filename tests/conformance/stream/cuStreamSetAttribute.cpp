@@ -67,7 +67,8 @@ CONFORM(cuStreamSetAttribute, access_policy_window) {
                               CU_ACCESS_PROPERTY_PERSISTING, CU_ACCESS_PROPERTY_STREAMING};
   expect_code("set", cuStreamSetAttribute(stream, CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW, &value),
               CUDA_SUCCESS);
-  CUaccessPolicyWindow kept = get(stream, CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW).accessPolicyWindow;
+  CUaccessPolicyWindow kept =
+      get(stream, CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW).accessPolicyWindow;
   expect_true("same place", kept.base_ptr == reinterpret_cast<void*>(memory.at()));
   expect("bytes", kept.num_bytes, 4096u);
   expect("ratio", kept.hitRatio, 0.5f);
@@ -93,7 +94,8 @@ CONFORM(cuStreamSetAttribute, access_policy_window) {
 
 CONFORM(cuStreamSetAttribute, memory_domains) {
   CUstream stream = new_stream();
-  CUlaunchMemSyncDomainMap map = get(stream, CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP).memSyncDomainMap;
+  CUlaunchMemSyncDomainMap map =
+      get(stream, CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP).memSyncDomainMap;
   expect("default map, default", int{map.default_}, 0);
   expect("default map, remote", int{map.remote}, 1);
   CUstreamAttrValue value{};

@@ -396,7 +396,7 @@ CUresult capture_wait_event(const ResolvedStream& on, EventHandle& event, bool e
       return CUDA_SUCCESS;
     }
     std::lock_guard state(event.state->mutex);
-    if (!event.state->recorded) return CUDA_SUCCESS;
+    if (!event.state->recorded && !event.state->shared) return CUDA_SUCCESS;
     return invalidate(*on.capture->sequence, CUDA_ERROR_STREAM_CAPTURE_ISOLATION);
   }
   const std::shared_ptr<Capture>& from = event.captured->sequence;

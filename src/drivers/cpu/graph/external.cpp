@@ -10,12 +10,16 @@ namespace limen::cpu {
 
 namespace {
 
+/// None can be imported into a CPU device yet (cuImportExternalSemaphore), so no handle is one. The
+/// nodes work as soon as some can.
+bool is_external_semaphore(CUexternalSemaphore) { return false; }
+
 template <typename Params, typename Node>
 CUresult read_list(const Params& params, Node* out) {
   if (!params.numExtSems || !params.extSemArray || !params.paramsArray)
     return CUDA_ERROR_INVALID_VALUE;
   for (unsigned i = 0; i < params.numExtSems; ++i)
-    if (!params.extSemArray[i]) return CUDA_ERROR_INVALID_HANDLE;
+    if (!is_external_semaphore(params.extSemArray[i])) return CUDA_ERROR_INVALID_HANDLE;
   out->semaphores.assign(params.extSemArray, params.extSemArray + params.numExtSems);
   out->params.assign(params.paramsArray, params.paramsArray + params.numExtSems);
   return use_context(nullptr, &out->in);

@@ -17,16 +17,9 @@
 #include "drivers/cpu/graph/condition.h"
 #include "drivers/cpu/graph/plan.h"
 #include "drivers/cpu/memory/pointer.h"
+#include "drivers/cpu/stream/shared_event.h"
 
 namespace limen::cpu {
-
-// Another room part's. Weak: where it is not built, the node that needs it fails by name.
-CUresult cuSignalExternalSemaphoresAsync(const CUexternalSemaphore*,
-                                         const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS*, unsigned int,
-                                         CUstream) __attribute__((weak));
-CUresult cuWaitExternalSemaphoresAsync(const CUexternalSemaphore*,
-                                       const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS*, unsigned int,
-                                       CUstream) __attribute__((weak));
 
 namespace {
 
@@ -72,9 +65,9 @@ class Run {
   std::function<void()> done_;
 };
 
-bool is_live_range(uint64_t first, uint64_t bytes) {
+bool is_live_range(uint64_t first, uint64_t bytes, Use use) {
   PointerInfo info;
-  return check_range(first, bytes, false, &info) == CUDA_SUCCESS;
+  return check_range(first, bytes, false, use, &info) == CUDA_SUCCESS;
 }
 
 uint64_t extent(uint64_t width, uint64_t height, uint64_t depth, uint64_t pitch, uint64_t slice) {
@@ -84,13 +77,16 @@ uint64_t extent(uint64_t width, uint64_t height, uint64_t depth, uint64_t pitch,
 /// Memory may have been freed since the node was made.
 bool is_live(const Transfer& job) {
   return is_live_range(job.dst,
-                       extent(job.width, job.height, job.depth, job.dst_pitch, job.dst_slice)) &&
+                       extent(job.width, job.height, job.depth, job.dst_pitch, job.dst_slice),
+                       Use::write) &&
          is_live_range(job.src,
-                       extent(job.width, job.height, job.depth, job.src_pitch, job.src_slice));
+                       extent(job.width, job.height, job.depth, job.src_pitch, job.src_slice),
+                       Use::read);
 }
 
 bool is_live(const Fill& job) {
-  return is_live_range(job.dst, extent(job.width * job.element_bytes, job.height, 1, job.pitch, 0));
+  return is_live_range(job.dst, extent(job.width * job.element_bytes, job.height, 1, job.pitch, 0),
+                       Use::write);
 }
 
 void fail_context(Context& context, CUresult code, const char* what) {
@@ -100,13 +96,11 @@ void fail_context(Context& context, CUresult code, const char* what) {
 }
 
 CUresult make_call(const SignalNode& node, CUstream stream) {
-  if (!cuSignalExternalSemaphoresAsync) return CUDA_ERROR_NOT_SUPPORTED;
   return cuSignalExternalSemaphoresAsync(node.semaphores.data(), node.params.data(),
                                          static_cast<unsigned>(node.semaphores.size()), stream);
 }
 
 CUresult make_call(const WaitNode& node, CUstream stream) {
-  if (!cuWaitExternalSemaphoresAsync) return CUDA_ERROR_NOT_SUPPORTED;
   return cuWaitExternalSemaphoresAsync(node.semaphores.data(), node.params.data(),
                                        static_cast<unsigned>(node.semaphores.size()), stream);
 }
@@ -133,8 +127,18 @@ Run::Run(std::shared_ptr<Executable> executable, std::shared_ptr<Plan> plan, int
       sinks_(std::make_unique<std::atomic<uint32_t>[]>(plan_->scopes.size())) {}
 
 void Run::bind_events() {
-  for (uint32_t index : plan_->awaits)
-    awaits_.push_back(std::get<EventStep>(*plan_->steps[index].work).event->latest());
+  for (uint32_t index : plan_->awaits) {
+    const auto& step = std::get<EventStep>(*plan_->steps[index].work);
+    if (!step.event->shared) {
+      awaits_.push_back(step.event->latest());
+      continue;
+    }
+    // Perhaps recorded by another process: a stream of its own waits for that.
+    auto line = std::make_shared<Stream>(*step.context, Stream::Kind::non_blocking, 0);
+    wait_for_shared(step.event->shared, *line);
+    awaits_.push_back(line->tail());
+  }
+  records_.reserve(plan_->records.size());
   for (uint32_t index : plan_->records) {
     const auto& step = std::get<EventStep>(*plan_->steps[index].work);
     // A stream whose one piece of work is over when the step is; the event follows it.
@@ -146,7 +150,10 @@ void Run::bind_events() {
           return false;
         },
         true);
-    line->record(step.event);
+    if (step.event->shared)
+      record_shared(step.event->shared, *line);
+    else
+      line->record(step.event);
   }
 }
 

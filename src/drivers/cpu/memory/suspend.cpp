@@ -68,7 +68,8 @@ bool Allocator::suspend(SuspendedMemory* out) {
     for (const Block& block : region->blocks)
       managed |= block.bytes && block.kind == MemoryKind::managed;
     if (managed || !region->committed || !holds(ranges, region->base, region->committed)) continue;
-    SuspendedRegion taken{region->base, region->committed, region->committed >= chunk_bytes, {}, {}};
+    SuspendedRegion taken{
+        region->base, region->committed, region->committed >= chunk_bytes, {}, {}};
     if (!take(taken, page_bytes)) return false;
     out->regions.push_back(std::move(taken));
   }

@@ -33,7 +33,8 @@ struct LoadOptions {
 };
 
 CUresult read_options(unsigned count, CUlibraryOption* options, void** values, LoadOptions* out) {
-  if (count && !options) return CUDA_ERROR_INVALID_VALUE;
+  constexpr unsigned most_options = 1024;  // a wild count is refused before the list is read
+  if (count > most_options || (count && !options)) return CUDA_ERROR_INVALID_VALUE;
   for (unsigned i = 0; i < count; ++i) {
     if (options[i] < 0 || options[i] >= CU_LIBRARY_NUM_OPTIONS) return CUDA_ERROR_INVALID_VALUE;
     // cuBLASLt gives the option without values.
@@ -319,8 +320,8 @@ CUresult cuLibraryGetManaged(CUdeviceptr* dptr, size_t* bytes, CUlibrary handle,
   return CUDA_SUCCESS;
 }
 
-// No device here has CU_DEVICE_ATTRIBUTE_UNIFIED_FUNCTION_POINTERS: a kernel's code is made when its
-// first launch is known, so no address could be both the host's and the device's.
+// No device here has CU_DEVICE_ATTRIBUTE_UNIFIED_FUNCTION_POINTERS: a kernel's code is made when
+// its first launch is known, so no address could be both the host's and the device's.
 CUresult cuLibraryGetUnifiedFunction(void** fptr, CUlibrary handle, const char* symbol) {
   if (!fptr || !symbol) return CUDA_ERROR_INVALID_VALUE;
   Library* library;

@@ -1,4 +1,5 @@
-// cuLink*: collects PTX (text, in fat binaries, host objects and archives of them), links it on Complete and hands out one image.
+// cuLink*: collects PTX (text, in fat binaries, host objects and archives of them), links it on
+// Complete and hands out one image.
 // The image is Limen's own container of the PTX, not a cubin: it loads with cuModuleLoadData of
 // this driver only. Invariant: the image lives until cuLinkDestroy. Thread rule: one thread a link
 // state.

@@ -11,6 +11,7 @@
 #include "abi/cpu_api.h"
 #include "base/log.h"
 #include "drivers/cpu/context.h"
+#include "drivers/cpu/texture/reference.h"
 
 namespace limen::cpu {
 
@@ -106,6 +107,7 @@ Function* function_of(Module& module, ptx::Index kernel) {
 }
 
 void destroy_module(Module* module) {
+  if (module->instance) forget_references(*module);
   for (auto& [index, function] : module->functions)
     if (function) driver().functions.destroy(function);
   driver().modules.destroy(module);

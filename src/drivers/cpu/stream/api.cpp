@@ -9,6 +9,7 @@
 #include "drivers/cpu/green.h"
 #include "drivers/cpu/stream/attribute.h"
 #include "drivers/cpu/stream/order.h"
+#include "drivers/cpu/stream/shared_event.h"
 
 namespace limen::cpu {
 
@@ -97,6 +98,11 @@ CUresult cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int flags)
     bool taken;
     CUresult result = capture_wait_event(on, *event, flags == CU_EVENT_WAIT_EXTERNAL, &taken);
     if (result || taken) return result;
+  }
+  if (event->state->shared) {
+    before_work(*on.context, *on.stream);
+    wait_for_shared(event->state->shared, *on.stream);
+    return CUDA_SUCCESS;
   }
   StreamPoint point = event->state->latest();
   if (point.reached()) return CUDA_SUCCESS;
@@ -198,10 +204,12 @@ CUresult cuEventCreate(CUevent* phEvent, unsigned int flags) {
   if (!phEvent || (flags & ~known)) return CUDA_ERROR_INVALID_VALUE;
   if ((flags & CU_EVENT_INTERPROCESS) && !(flags & CU_EVENT_DISABLE_TIMING))
     return CUDA_ERROR_INVALID_VALUE;
-  if (flags & CU_EVENT_INTERPROCESS)
-    return report({Code::not_supported, "events shared between processes are not built yet", ""});
+  std::shared_ptr<SharedEvent> shared;
+  if (flags & CU_EVENT_INTERPROCESS && !(shared = SharedEvent::create()))
+    return CUDA_ERROR_OUT_OF_MEMORY;
   EventHandle* event = driver().events.create();
   if (!event) return CUDA_ERROR_OUT_OF_MEMORY;
+  event->state->shared = std::move(shared);
   event->context = context;
   event->state->timing = !(flags & CU_EVENT_DISABLE_TIMING);
   event->state->blocking_sync = flags & CU_EVENT_BLOCKING_SYNC;
@@ -241,7 +249,10 @@ CUresult cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int f
   if (external) return CUDA_ERROR_INVALID_VALUE;
   forget_captured_event(*event);
   before_work(*on.context, *on.stream);
-  on.stream->record(event->state);
+  if (event->state->shared)
+    record_shared(event->state->shared, *on.stream);
+  else
+    on.stream->record(event->state);
   return CUDA_SUCCESS;
 }
 
@@ -260,7 +271,10 @@ CUresult cuCtxRecordEvent(CUcontext hCtx, CUevent hEvent) {
   for (auto& stream : context->list_streams()) collector->wait_for(stream->tail());
   collector->wait_for(context->legacy->tail());
   context->adopt(collector);
-  collector->record(event->state);
+  if (event->state->shared)
+    record_shared(event->state->shared, *collector);
+  else
+    collector->record(event->state);
   return CUDA_SUCCESS;
 }
 
@@ -273,6 +287,11 @@ CUresult cuCtxWaitEvent(CUcontext hCtx, CUevent hEvent) {
   if (CUresult result = resolve_event(hEvent, &event)) return result;
   if (driver().greens.resolve(hCtx))
     return cuGreenCtxWaitEvent(reinterpret_cast<CUgreenCtx>(hCtx), hEvent);
+  if (event->state->shared) {
+    for (auto& stream : context->list_streams()) wait_for_shared(event->state->shared, *stream);
+    wait_for_shared(event->state->shared, *context->legacy);
+    return CUDA_SUCCESS;
+  }
   StreamPoint point = event->state->latest();
   if (point.reached()) return CUDA_SUCCESS;
   for (auto& stream : context->list_streams()) stream->wait_for(point);
@@ -284,6 +303,8 @@ CUresult cuEventQuery(CUevent hEvent) {
   EventHandle* event;
   if (CUresult result = resolve_event(hEvent, &event)) return result;
   if (CUresult result = refuse_event_call(*event)) return result;
+  if (const auto& shared = event->state->shared)
+    return shared->done(shared->latest()) ? event->context->sticky() : CUDA_ERROR_NOT_READY;
   return event->state->latest().reached() ? event->context->sticky() : CUDA_ERROR_NOT_READY;
 }
 
@@ -292,6 +313,11 @@ CUresult cuEventSynchronize(CUevent hEvent) {
   if (!event) return CUDA_ERROR_INVALID_HANDLE;
   Context* context = event->context;
   if (CUresult result = refuse_event_call(*event)) return result;
+  if (std::shared_ptr<SharedEvent> shared = event->state->shared) {
+    shared->wait(shared->latest());
+    context->print.flush();
+    return context->sticky();
+  }
   StreamPoint point = event->state->latest();
   WaitPolicy policy = event->state->blocking_sync ? WaitPolicy::block : context->wait_policy();
   if (!point.reached()) point.stream->wait(point.seq, policy);

@@ -35,7 +35,8 @@ int clamp_priority(int priority) {
 
 CUresult check_shared_attribute(CUlaunchAttributeID attribute, const CUlaunchAttributeValue& value,
                                 const Device& device) {
-  const auto domains = static_cast<unsigned>(device.limit(CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT));
+  const auto domains =
+      static_cast<unsigned>(device.limit(CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT));
   auto valid = [](bool good) { return good ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE; };
   switch (attribute) {
     case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
@@ -79,8 +80,8 @@ CUresult cuStreamSetAttribute(CUstream hStream, CUstreamAttrID attr,
   if (CUresult result = resolve_stream(hStream, &on, UnderCapture::ignore)) return result;
   if (!value) return CUDA_ERROR_INVALID_VALUE;
   const bool policy = attr == CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY;
-  if (policy && (value->syncPolicy < CU_SYNC_POLICY_AUTO ||
-                 value->syncPolicy > CU_SYNC_POLICY_BLOCKING_SYNC))
+  if (policy &&
+      (value->syncPolicy < CU_SYNC_POLICY_AUTO || value->syncPolicy > CU_SYNC_POLICY_BLOCKING_SYNC))
     return CUDA_ERROR_INVALID_VALUE;
   if (!policy)
     if (CUresult result = check_shared_attribute(attr, *value, on.context->device)) return result;
