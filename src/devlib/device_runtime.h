@@ -32,8 +32,7 @@ inline constexpr bool is_by_address(uint8_t param_bytes) {
 
 /// The function of that name, or nullptr.
 inline const DeviceFunction* find_device_function(std::string_view name) {
-  constexpr std::string_view prefix = "__cudaCDP2";
-  if (name.substr(0, prefix.size()) != prefix) return nullptr;
+  if (!name.starts_with("__cudaCDP2") && !name.starts_with("cudaGraph")) return nullptr;
   for (const DeviceFunction& function : device_functions)
     if (function.name == name) return &function;
   return nullptr;

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/log.h"
+#include "drivers/cpu/graph/capture.h"
 #include "drivers/cpu/green.h"
 #include "drivers/cpu/memory/array.h"
 #include "drivers/cpu/memory/pool.h"
@@ -216,7 +217,10 @@ void Context::end() {
     streams.clear();
     peers.clear();
   }
-  for (StreamHandle* stream : old_streams) driver().streams.destroy(stream);
+  for (StreamHandle* stream : old_streams) {
+    leave_capture(stream);
+    driver().streams.destroy(stream);
+  }
   for (EventHandle* event : old_events) driver().events.destroy(event);
   for (Module* module : old_modules) destroy_module(module);
   forget_library_instances(*this);
@@ -495,6 +499,7 @@ CUresult cuCtxGetApiVersion(CUcontext ctx, unsigned int* version) {
 CUresult cuCtxSynchronize(CUcontext ctx) {
   Context* context;
   if (CUresult result = context_of(ctx, &context)) return result;
+  if (CUresult result = refuse_context_call(*context)) return result;
   GreenContext* green = ctx ? driver().greens.resolve(ctx) : top_green;
   if (!green) return context->synchronize();
   for (auto& stream : green->list_streams()) stream->wait_all(context->wait_policy());

@@ -23,7 +23,9 @@
 
 namespace limen::cpu {
 
+struct EventCapture;
 struct Module;
+struct StreamCapture;
 
 /// What a CUstream handle is.
 struct StreamHandle {
@@ -34,12 +36,15 @@ struct StreamHandle {
   GreenContext* green = nullptr;  ///< perhaps destroyed: resolve it before use
   std::shared_ptr<engine::Partition> partition;  ///< of the green context
   StreamAttributes attributes;  ///< guarded by the context's mutex
+  std::shared_ptr<StreamCapture> capture;  ///< null: not captured; under the GraphLock
 };
 
 /// What a CUevent handle is.
 struct EventHandle {
   std::shared_ptr<EventState> state = std::make_shared<EventState>();
   Context* context = nullptr;
+  std::shared_ptr<EventCapture> captured;  ///< last recorded in a capture; under the GraphLock
+  std::atomic<bool> was_captured{false};   ///< whether `captured` is set
 };
 
 struct Context final : StreamOwner {

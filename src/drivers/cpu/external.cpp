@@ -149,7 +149,7 @@ CUresult cuSignalExternalSemaphoresAsync(const CUexternalSemaphore* extSemArray,
                                          const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS* paramsArray,
                                          unsigned int numExtSems, CUstream stream) {
   ResolvedStream on;
-  if (CUresult result = resolve_stream(stream, &on)) return result;
+  if (CUresult result = resolve_stream(stream, &on, UnderCapture::record)) return result;
   if (!extSemArray || !paramsArray || !numExtSems) return CUDA_ERROR_INVALID_VALUE;
   return CUDA_ERROR_INVALID_HANDLE;
 }
@@ -159,7 +159,7 @@ CUresult cuWaitExternalSemaphoresAsync(const CUexternalSemaphore* extSemArray,
                                        const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS* paramsArray,
                                        unsigned int numExtSems, CUstream stream) {
   ResolvedStream on;
-  if (CUresult result = resolve_stream(stream, &on)) return result;
+  if (CUresult result = resolve_stream(stream, &on, UnderCapture::record)) return result;
   if (!extSemArray || !paramsArray || !numExtSems) return CUDA_ERROR_INVALID_VALUE;
   return CUDA_ERROR_INVALID_HANDLE;
 }

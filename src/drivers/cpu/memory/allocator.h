@@ -33,6 +33,7 @@ enum class MemoryKind : uint8_t {
   ipc,      ///< cuIpcOpenMemHandle
   external, ///< cuExternalMemoryGetMappedBuffer
   imported, ///< cuMemPoolImportPointer
+  graph,    ///< of an allocation node of a graph
 };
 
 class SharedFile;

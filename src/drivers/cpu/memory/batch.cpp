@@ -136,7 +136,7 @@ CUresult cuMemcpy3DBatchAsync(size_t numOps, CUDA_MEMCPY3D_BATCH_OP* opList,
                               unsigned long long flags, CUstream hStream) {
   if (is_legacy(hStream) || !numOps || !opList || flags) return CUDA_ERROR_INVALID_VALUE;
   ResolvedStream on;
-  if (CUresult result = resolve_stream(hStream, &on)) return result;
+  if (CUresult result = resolve_stream(hStream, &on, UnderCapture::record)) return result;
   std::vector<CUDA_MEMCPY3D> copies(numOps);
   bool during_call = false;
   for (size_t i = 0; i < numOps; ++i) {
