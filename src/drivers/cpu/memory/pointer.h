@@ -52,6 +52,9 @@ enum class Use : uint8_t { read, write };
 CUresult check_range(uint64_t address, uint64_t bytes, bool device_operand, Use use,
                      PointerInfo* info);
 
+/// Drops what cuPointerSetAttribute remembered of a block that is freed.
+void forget_sync(uint64_t block_id);
+
 /// Drops what cuMemAdvise remembered of a managed block that is freed.
 void forget_advice(uint64_t block_id);
 
