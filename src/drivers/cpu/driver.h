@@ -33,6 +33,7 @@ struct TextureReference;
 struct PhysicalMemory;
 struct ExternalMemory;
 struct AsyncCallback;
+struct GreenContext;
 
 /// What the environment asks for (spec/config.toml has a sentence on each variable).
 struct Settings {
@@ -46,6 +47,8 @@ struct Settings {
   bool no_op_kernels = false;  ///< control runs: kernels do nothing
   bool launch_blocking = false;
   bool eager_loading = false;
+  bool choose_devices = false;  ///< CUDA_VISIBLE_DEVICES is set
+  std::string visible_devices;
   std::string dump_dir;
   std::string cache_dir;  ///< empty: no disk cache
   uint64_t cache_bytes = 0;
@@ -64,6 +67,7 @@ struct Driver {
   ContextEndHook context_end_hook = nullptr;
 
   Arena<Context> contexts;
+  Arena<GreenContext> greens;
   Arena<StreamHandle> streams;
   Arena<EventHandle> events;
   Arena<Module> modules;

@@ -37,7 +37,7 @@ template <typename Handle>
 ProcessHandle read_handle(const Handle& handle) {
   static_assert(sizeof(Handle) == sizeof(ProcessHandle));
   ProcessHandle read;
-  std::memcpy(&read, &handle, sizeof read);
+  std::memcpy(static_cast<void*>(&read), &handle, sizeof read);
   return read;
 }
 

@@ -17,6 +17,8 @@
 
 namespace limen::cpu {
 
+struct SuspendedMemory;
+
 enum class MemoryKind : uint8_t {
   none = 0,
   device,   ///< cuMemAlloc
@@ -61,7 +63,7 @@ class Allocator {
     /// Bytes the system could still give, asked now and then; may be empty.
     std::function<uint64_t()> available_bytes;
     /// All memory is this file's (as large as the partition); null: memory is private.
-    std::shared_ptr<SharedFile> file;
+    std::shared_ptr<SharedFile> file = nullptr;
   };
 
   explicit Allocator(Options options);
@@ -87,6 +89,12 @@ class Allocator {
   void release_owner(uint32_t owner);
   /// The context's live blocks of a kind (none: all), for the leak report and pool trimming.
   std::vector<Allocation> list(uint32_t owner, MemoryKind kind) const;
+
+  /// Takes the contents of all private pages and gives the pages back to the system; nothing may
+  /// use the memory before resume(). False: the host has no room for them, and nothing was done.
+  bool suspend(SuspendedMemory* out);
+  /// Brings them back. False: the system refuses the pages.
+  bool resume(SuspendedMemory& memory);
 
   uint64_t used_bytes() const { return used_.load(std::memory_order_relaxed); }
   uint64_t limit_bytes() const { return options_.limit_bytes; }

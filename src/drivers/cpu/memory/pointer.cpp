@@ -200,7 +200,9 @@ bool classify(uint64_t address, PointerInfo* info) {
 
 CUresult check_range(uint64_t address, uint64_t bytes, bool device_operand, Use use,
                      PointerInfo* info) {
-  if (!address || !classify(address, info)) return CUDA_ERROR_INVALID_VALUE;
+  uint64_t end;
+  if (!address || __builtin_add_overflow(address, bytes, &end) || !classify(address, info))
+    return CUDA_ERROR_INVALID_VALUE;
   if (info->is_virtual)
     return driver().virtual_space.accessible(address, bytes, use == Use::write)
                ? CUDA_SUCCESS

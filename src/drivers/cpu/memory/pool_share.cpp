@@ -101,7 +101,7 @@ CUresult cuMemPoolImportPointer(CUdeviceptr* ptr_out, CUmemoryPool hPool,
   if (CUresult result = resolve_pool(hPool, &pool)) return result;
   if (!ptr_out || !shareData || !pool->imported) return CUDA_ERROR_INVALID_VALUE;
   BlockRecord record;
-  std::memcpy(&record, shareData, sizeof record);
+  std::memcpy(static_cast<void*>(&record), shareData, sizeof record);
   const uint64_t room = pool->file->bytes() - ShareRecord::page_bytes;
   const bool fits = record.offset <= room && record.lead < ShareRecord::page_bytes &&
                     record.bytes <= room && record.offset + record.lead + record.bytes <= room;
