@@ -28,8 +28,8 @@ inline CUdeviceptr numbered_bytes() {
 
 inline int numbered(size_t index) { return static_cast<int>(index % 251); }
 
-inline CUDA_MEMCPY2D flat_copy(CUdeviceptr to, size_t to_pitch, CUdeviceptr from,
-                               size_t from_pitch, size_t width, size_t height) {
+inline CUDA_MEMCPY2D flat_copy(CUdeviceptr to, size_t to_pitch, CUdeviceptr from, size_t from_pitch,
+                               size_t width, size_t height) {
   CUDA_MEMCPY2D copy{};
   copy.srcMemoryType = copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
   copy.srcDevice = from, copy.srcPitch = from_pitch;

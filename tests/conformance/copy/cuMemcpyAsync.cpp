@@ -15,9 +15,9 @@ CONFORM(cuMemcpyAsync, host_to_device) {
 }
 
 CONFORM(cuMemcpyAsync, device_to_host) {
-  device_to_host([](void* to, CUdeviceptr from,
-                    size_t bytes) { return call(address_of(to), from, bytes); },
-                 true);
+  device_to_host(
+      [](void* to, CUdeviceptr from, size_t bytes) { return call(address_of(to), from, bytes); },
+      true);
 }
 
 CONFORM(cuMemcpyAsync, in_stream_order) {

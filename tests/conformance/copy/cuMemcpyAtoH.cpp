@@ -16,8 +16,7 @@ CONFORM(cuMemcpyAtoH, what_cannot_be) {
   static uint8_t words[4096];
   expect_code("no array", cuMemcpyAtoH(words, nullptr, 0, 16),
               CUDA_ERROR_INVALID_HANDLE);  // to measure on H200
-  expect_code("too long", cuMemcpyAtoH(words, numbered_array(), 0, 4096),
-              CUDA_ERROR_INVALID_VALUE);
+  expect_code("too long", cuMemcpyAtoH(words, numbered_array(), 0, 4096), CUDA_ERROR_INVALID_VALUE);
   expect_code("no bytes", cuMemcpyAtoH(nullptr, nullptr, 0, 0), CUDA_SUCCESS);
 }
 

@@ -12,9 +12,8 @@ CONFORM(cuMemcpyDtoDAsync, in_stream_order) {
   Buffer from(64);
   CUdeviceptr to = 0;
   REQUIRE(cuMemAllocManaged(&to, 64, CU_MEM_ATTACH_GLOBAL));
-  ordered_in_stream(from, reinterpret_cast<volatile uint32_t*>(to), [&](CUstream stream) {
-    return cuMemcpyDtoDAsync(to, from, 4, stream);
-  });
+  ordered_in_stream(from, reinterpret_cast<volatile uint32_t*>(to),
+                    [&](CUstream stream) { return cuMemcpyDtoDAsync(to, from, 4, stream); });
 }
 
 CONFORM(cuMemcpyDtoDAsync, what_cannot_be) {

@@ -18,8 +18,7 @@ CONFORM(cuMemcpyHtoA, what_cannot_be) {
   static uint8_t words[4096];
   expect_code("no array", cuMemcpyHtoA(nullptr, 0, words, 16),
               CUDA_ERROR_INVALID_HANDLE);  // to measure on H200
-  expect_code("too long", cuMemcpyHtoA(numbered_array(), 0, words, 4096),
-              CUDA_ERROR_INVALID_VALUE);
+  expect_code("too long", cuMemcpyHtoA(numbered_array(), 0, words, 4096), CUDA_ERROR_INVALID_VALUE);
   expect_code("no bytes", cuMemcpyHtoA(nullptr, 0, nullptr, 0), CUDA_SUCCESS);
 }
 

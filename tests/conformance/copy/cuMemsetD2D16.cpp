@@ -2,7 +2,8 @@
 
 namespace limen::conform {
 
-static CUresult call(CUdeviceptr address, size_t pitch, uint16_t value, size_t width, size_t height) {
+static CUresult call(CUdeviceptr address, size_t pitch, uint16_t value, size_t width,
+                     size_t height) {
   return cuMemsetD2D16(address, pitch, value, width, height);
 }
 

@@ -2,7 +2,8 @@
 
 namespace limen::conform {
 
-static CUresult call(CUdeviceptr address, size_t pitch, uint32_t value, size_t width, size_t height) {
+static CUresult call(CUdeviceptr address, size_t pitch, uint32_t value, size_t width,
+                     size_t height) {
   return cuMemsetD2D32Async(address, pitch, value, width, height, nullptr);
 }
 

@@ -2,7 +2,8 @@
 
 namespace limen::conform {
 
-static CUresult call(CUdeviceptr address, size_t pitch, uint8_t value, size_t width, size_t height) {
+static CUresult call(CUdeviceptr address, size_t pitch, uint8_t value, size_t width,
+                     size_t height) {
   return cuMemsetD2D8(address, pitch, value, width, height);
 }
 

@@ -8,8 +8,8 @@ CONFORM(cuMemHostAlloc, memory_of_both_sides) {
   auto* words = static_cast<volatile uint32_t*>(host);
   words[0] = 5;
   words[1023] = 6;
-  REQUIRE(launch(common_kernel("store"), 1, 1, nullptr, reinterpret_cast<CUdeviceptr>(host) + 4,
-                 7u));
+  REQUIRE(
+      launch(common_kernel("store"), 1, 1, nullptr, reinterpret_cast<CUdeviceptr>(host) + 4, 7u));
   REQUIRE(cuCtxSynchronize(nullptr));
   expect("the host's value", words[0], 5u);
   expect("a kernel's value", words[1], 7u);

@@ -6,8 +6,7 @@ CONFORM(cuMipmappedArrayDestroy, ends_the_handle) {
   CUmipmappedArray array = mipmapped();
   CUarray level = nullptr;
   expect_code("destroys", cuMipmappedArrayDestroy(array), CUDA_SUCCESS);
-  expect_code("unknown now", cuMipmappedArrayGetLevel(&level, array, 0),
-              CUDA_ERROR_INVALID_HANDLE);
+  expect_code("unknown now", cuMipmappedArrayGetLevel(&level, array, 0), CUDA_ERROR_INVALID_HANDLE);
 }
 
 CONFORM(cuMipmappedArrayDestroy, no_array) {

@@ -67,14 +67,11 @@ CONFORM(cuPointerGetAttribute, of_mapped_memory) {
   expect("type", attribute<unsigned>(CU_POINTER_ATTRIBUTE_MEMORY_TYPE, inside),
          unsigned(CU_MEMORYTYPE_DEVICE));
   expect("device", attribute<int>(CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, inside), 0);
-  expect("handle types",
-         attribute<uint64_t>(CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES, inside),
+  expect("handle types", attribute<uint64_t>(CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES, inside),
          unsigned(CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
-  expect_true("mapping",
-              attribute<CUdeviceptr>(CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR, inside) ==
-                  range.address);
-  expect("mapping size", attribute<size_t>(CU_POINTER_ATTRIBUTE_MAPPING_SIZE, inside),
-         range.bytes);
+  expect_true("mapping", attribute<CUdeviceptr>(CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR, inside) ==
+                             range.address);
+  expect("mapping size", attribute<size_t>(CU_POINTER_ATTRIBUTE_MAPPING_SIZE, inside), range.bytes);
   expect("access", attribute<unsigned>(CU_POINTER_ATTRIBUTE_ACCESS_FLAGS, inside),
          unsigned(CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE));
   expect("not for cuIpc*",

@@ -4,8 +4,7 @@ namespace limen::conform {
 
 CONFORM(cuPointerGetAttributes, several_at_once) {
   Buffer buffer(4096);
-  CUpointer_attribute which[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
-                                 CU_POINTER_ATTRIBUTE_RANGE_SIZE,
+  CUpointer_attribute which[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_RANGE_SIZE,
                                  CU_POINTER_ATTRIBUTE_HOST_POINTER};
   unsigned type = 0;
   size_t size = 0;
@@ -23,10 +22,10 @@ CONFORM(cuPointerGetAttributes, of_foreign_memory) {
   unsigned type = 99;
   int device = 99;
   void* results[] = {&type, &device};
-  expect_code("is no error",
-              cuPointerGetAttributes(2, which, results,
-                                     reinterpret_cast<CUdeviceptr>(foreign_memory())),
-              CUDA_SUCCESS);
+  expect_code(
+      "is no error",
+      cuPointerGetAttributes(2, which, results, reinterpret_cast<CUdeviceptr>(foreign_memory())),
+      CUDA_SUCCESS);
   expect("no type", type, 0u);
   expect("no device", device, -2);
 }

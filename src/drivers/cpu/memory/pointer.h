@@ -16,8 +16,8 @@ enum class Memory : uint8_t { pageable, registered, host, managed, device };
 
 struct PointerInfo {
   Memory memory = Memory::pageable;
-  Allocation block;  ///< all but pageable; registered: the registered range
-  int device = -1;   ///< ordinal, for device and managed memory
+  Allocation block;         ///< all but pageable; registered: the registered range
+  int device = -1;          ///< ordinal, for device and managed memory
   bool is_virtual = false;  ///< in the virtual partition: access and extent are a mapping's
   bool readable = true, writable = true;
   unsigned handle_types = 0;  ///< of virtual memory
