@@ -122,6 +122,7 @@ CUresult cuMemFree(CUdeviceptr dptr) {
     return driver().virtual_space.displace(dptr, info.block.kind) ? context->sticky()
                                                                   : CUDA_ERROR_INVALID_VALUE;
   if (info.block.kind == MemoryKind::managed) forget_advice(info.block.id);
+  forget_sync(info.block.id);
   return driver().allocator_of(dptr)->release(dptr) ? context->sticky() : CUDA_ERROR_INVALID_VALUE;
 }
 
