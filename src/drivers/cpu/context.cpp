@@ -183,6 +183,7 @@ void Context::end() {
     old_events.swap(event_handles);
     old_modules.swap(modules);
     streams.clear();
+    waits.clear();
     peers.clear();
   }
   for (StreamHandle* stream : old_streams) driver().streams.destroy(stream);
@@ -262,6 +263,7 @@ Context* context_of_owner(uint32_t owner) {
 CUresult context_of(CUcontext handle, Context** context) {
   if (!handle) return current(context);
   Context* named = driver().contexts.resolve(handle);
+  if (!named && driver().contexts.once_was(handle)) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
   if (!named) return CUDA_ERROR_INVALID_CONTEXT;
   if (!named->active) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
   *context = named;
@@ -290,6 +292,8 @@ StreamHandle* make_stream(Context& context, Stream::Kind kind, int priority, uns
   handle->flags = flags;
   handle->id = next_stream_id++;
   std::lock_guard lock(context.mutex);
+  std::erase_if(context.waits, [](const StreamPoint& point) { return point.reached(); });
+  for (const StreamPoint& point : context.waits) handle->stream->wait_for(point);
   context.streams.push_back(handle->stream);
   context.stream_handles.insert(handle);
   return handle;
@@ -309,7 +313,10 @@ CUresult cuCtxCreate(CUcontext* pctx, CUctxCreateParams* params, unsigned int fl
   if (!pctx || !flags_are_valid(flags)) return CUDA_ERROR_INVALID_VALUE;
   Device* device = driver().device(dev);
   if (!device) return CUDA_ERROR_INVALID_DEVICE;
-  if (params && (params->execAffinityParams || params->numExecAffinityParams))
+  if (params && (params->numExecAffinityParams < 0 ||
+                 (params->numExecAffinityParams && !params->execAffinityParams)))
+    return CUDA_ERROR_INVALID_VALUE;
+  if (params && params->numExecAffinityParams)
     return CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY;
   if (params && params->cigParams) return CUDA_ERROR_NOT_SUPPORTED;
   Context* context = driver().contexts.create(*device, false);
@@ -396,6 +403,7 @@ CUresult cuCtxGetDevice(CUdevice* device, CUcontext ctx) {
   if (!device) return CUDA_ERROR_INVALID_VALUE;
   // The device of an inactive primary context is known, too: runtimes ask before they retain.
   Context* context = ctx ? driver().contexts.resolve(ctx) : top;
+  if (ctx && !context && driver().contexts.once_was(ctx)) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
   if (!context) return CUDA_ERROR_INVALID_CONTEXT;
   *device = context->device.ordinal();
   return CUDA_SUCCESS;
@@ -488,7 +496,7 @@ CUresult cuCtxResetPersistingL2Cache() {
 CUresult cuCtxGetExecAffinity(CUexecAffinityParam* pExecAffinity, CUexecAffinityType type) {
   Context* context;
   if (CUresult result = current_usable(&context)) return result;
-  if (!pExecAffinity) return CUDA_ERROR_INVALID_VALUE;
+  if (!pExecAffinity || type != CU_EXEC_AFFINITY_TYPE_SM_COUNT) return CUDA_ERROR_INVALID_VALUE;
   return CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY;
 }
 

@@ -53,6 +53,7 @@ struct Context final : StreamOwner {
   std::shared_ptr<Stream> legacy;
   std::mutex mutex;
   std::vector<std::shared_ptr<Stream>> streams;  ///< all but legacy, also destroyed ones still busy
+  std::vector<StreamPoint> waits;  ///< of cuCtxWaitEvent: streams to come wait for them, too
   std::set<StreamHandle*> stream_handles;
   std::set<EventHandle*> event_handles;
   std::set<Module*> modules;

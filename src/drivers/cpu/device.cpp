@@ -278,10 +278,12 @@ CUresult cuDeviceGetExecAffinitySupport(int* pi, CUexecAffinityType type, CUdevi
   return CUDA_SUCCESS;
 }
 
-CUresult cuDeviceGetTexture1DLinearMaxWidth(size_t* maxWidthInElements, CUarray_format,
+CUresult cuDeviceGetTexture1DLinearMaxWidth(size_t* maxWidthInElements, CUarray_format format,
                                             unsigned int numChannels, CUdevice dev) {
   Device* device = driver().device(dev);
-  if (!maxWidthInElements || numChannels == 0 || numChannels == 3 || numChannels > 4)
+  constexpr CUarray_format no_format{};
+  if (!maxWidthInElements || format == no_format || numChannels == 0 || numChannels == 3 ||
+      numChannels > 4)
     return CUDA_ERROR_INVALID_VALUE;
   if (!device) return CUDA_ERROR_INVALID_DEVICE;
   *maxWidthInElements = size_t(device->limit(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH));

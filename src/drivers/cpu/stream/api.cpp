@@ -173,6 +173,8 @@ CUresult cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t lengt
   if (CUresult result = resolve_stream(hStream, &on)) return result;
   if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST && flags != CU_MEM_ATTACH_SINGLE)
     return CUDA_ERROR_INVALID_VALUE;
+  // source: CUDA Driver API 13.0, cuStreamAttachMemAsync: the null stream is no single stream.
+  if (flags == CU_MEM_ATTACH_SINGLE && !on.handle) return CUDA_ERROR_INVALID_VALUE;
   Allocator* memory = driver().allocator_of(dptr);
   Allocation block;
   bool managed = memory && memory->find(dptr, &block) && block.kind == MemoryKind::managed;
@@ -337,6 +339,11 @@ CUresult cuCtxWaitEvent(CUcontext hCtx, CUevent hEvent) {
   if (CUresult result = resolve_event(hEvent, &event)) return result;
   StreamPoint point = event->state->latest();
   if (point.reached()) return CUDA_SUCCESS;
+  {
+    std::lock_guard lock(context->mutex);
+    std::erase_if(context->waits, [](const StreamPoint& past) { return past.reached(); });
+    context->waits.push_back(point);
+  }
   for (auto& stream : context->list_streams()) stream->wait_for(point);
   context->legacy->wait_for(point);
   return CUDA_SUCCESS;
