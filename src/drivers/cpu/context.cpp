@@ -238,7 +238,10 @@ CUresult Context::synchronize() {
   return sticky();
 }
 
+constinit thread_local bool HostFunctionScope::inside = false;
+
 CUresult current(Context** context) {
+  if (HostFunctionScope::entered()) return CUDA_ERROR_NOT_PERMITTED;
   Context* now = top;
   if (!now) return CUDA_ERROR_INVALID_CONTEXT;
   if (!driver().contexts.resolve(now)) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
@@ -261,7 +264,7 @@ Context* context_of_owner(uint32_t owner) {
 }
 
 CUresult context_of(CUcontext handle, Context** context) {
-  if (!handle) return current(context);
+  if (!handle || HostFunctionScope::entered()) return current(context);
   Context* named = driver().contexts.resolve(handle);
   if (!named && driver().contexts.once_was(handle)) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
   if (!named) return CUDA_ERROR_INVALID_CONTEXT;

@@ -85,6 +85,21 @@ struct Context final : StreamOwner {
   void adopt(const std::shared_ptr<Stream>& stream);
 };
 
+/// Set on a thread while a program's host function runs on it. A host function may not call the
+/// driver: waiting for its own stream would never end.
+/// source: CUDA Driver API 13.0, cuStreamAddCallback, cuLaunchHostFunc: CUDA_ERROR_NOT_PERMITTED.
+class HostFunctionScope {
+ public:
+  HostFunctionScope() { inside = true; }
+  ~HostFunctionScope() { inside = false; }
+  HostFunctionScope(const HostFunctionScope&) = delete;
+  HostFunctionScope& operator=(const HostFunctionScope&) = delete;
+  static bool entered() { return inside; }
+
+ private:
+  static constinit thread_local bool inside;
+};
+
 /// The value of a CUlimit. errors: 1, 215.
 CUresult limit_of(Context& context, CUlimit limit, size_t* value);
 

@@ -12,6 +12,7 @@ namespace limen::cpu {
 namespace {
 
 CUresult resolve_event(CUevent handle, EventHandle** event) {
+  if (HostFunctionScope::entered()) return CUDA_ERROR_NOT_PERMITTED;
   *event = driver().events.resolve(handle);
   if (*event) return (*event)->context->sticky();
   // A context that has failed says so before a bad handle. measured H200, driver 580.x
@@ -179,7 +180,7 @@ CUresult cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t lengt
   Allocation block;
   bool managed = memory && memory->find(dptr, &block) && block.kind == MemoryKind::managed;
   // With pageable access any host pointer may be attached.
-  if (!managed && driver().space.contains(dptr)) return CUDA_ERROR_INVALID_VALUE;
+  if (!managed && (!dptr || driver().space.contains(dptr))) return CUDA_ERROR_INVALID_VALUE;
   if (managed && length && length != block.bytes) return CUDA_ERROR_INVALID_VALUE;
   return CUDA_SUCCESS;
 }
@@ -244,7 +245,11 @@ CUresult cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void* userData) {
   ResolvedStream on;
   if (CUresult result = resolve_stream(hStream, &on)) return result;
   before_work(*on.context, *on.stream);
-  on.stream->task([fn, userData] { fn(userData); }, false, true);
+  auto call = [fn, userData] {
+    HostFunctionScope scope;
+    fn(userData);
+  };
+  on.stream->task(call, false, true);
   return CUDA_SUCCESS;
 }
 
@@ -258,6 +263,7 @@ CUresult cuStreamAddCallback(CUstream hStream, CUstreamCallback callback, void* 
   Context* context = on.context;
   auto call = [=] {
     context->print.flush();
+    HostFunctionScope scope;
     callback(hStream, context->sticky(), userData);
   };
   on.stream->task(call, false, true, true);
@@ -356,6 +362,7 @@ CUresult cuEventQuery(CUevent hEvent) {
 }
 
 CUresult cuEventSynchronize(CUevent hEvent) {
+  if (HostFunctionScope::entered()) return CUDA_ERROR_NOT_PERMITTED;
   EventHandle* event = driver().events.resolve(hEvent);
   if (!event) return CUDA_ERROR_INVALID_HANDLE;
   Context* context = event->context;

@@ -8,6 +8,7 @@
 namespace limen::cpu {
 
 CUresult resolve_stream_any(CUstream handle, ResolvedStream* out) {
+  if (HostFunctionScope::entered()) return CUDA_ERROR_NOT_PERMITTED;
   auto bits = reinterpret_cast<uintptr_t>(handle);
   if (bits > 2) {
     StreamHandle* found = driver().streams.resolve(handle);
