@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "abi/cpu_api.h"
+#include "drivers/cpu/context.h"
 #include "drivers/cpu/driver.h"
 
 namespace limen::cpu {
@@ -94,29 +95,51 @@ uint64_t meminfo_bytes(std::string_view key) {
   return 0;
 }
 
-/// Same bytes on every start on this machine, other bytes on another machine.
-CUuuid make_uuid(int ordinal) {
-  std::string seed = "limen cpu device ";
-  std::ifstream id("/etc/machine-id");
-  std::string machine;
-  if (!(id >> machine)) {
-    char host[256] = {};
-    gethostname(host, sizeof host - 1);
-    machine = host;
-  }
-  seed += machine + fmt::format(" {}", ordinal);
-  CUuuid uuid{};
-  for (int half = 0; half < 2; ++half) {
-    uint64_t hash = 0xcbf29ce484222325u + uint64_t(half);
-    for (unsigned char c : seed) hash = (hash ^ c) * 0x100000001b3u;
-    std::memcpy(uuid.bytes + 8 * half, &hash, 8);
-  }
-  uuid.bytes[6] = char((uuid.bytes[6] & 0x0f) | 0x40);  // RFC 4122 version 4 shape
-  uuid.bytes[8] = char((uuid.bytes[8] & 0x3f) | 0x80);
-  return uuid;
-}
-
 }  // namespace
+
+CUresult atomic_capabilities(unsigned* capabilities, const CUatomicOperation* operations,
+                             unsigned count) {
+  // What PTX's atom and red have for system scope; all of it works on the same memory.
+  constexpr unsigned both = CU_ATOMIC_CAPABILITY_SIGNED | CU_ATOMIC_CAPABILITY_UNSIGNED;
+  constexpr unsigned words = CU_ATOMIC_CAPABILITY_REDUCTION | CU_ATOMIC_CAPABILITY_SCALAR_32 |
+                             CU_ATOMIC_CAPABILITY_SCALAR_64;
+  constexpr unsigned whole = CU_ATOMIC_CAPABILITY_SCALAR_32 | CU_ATOMIC_CAPABILITY_SCALAR_64 |
+                             CU_ATOMIC_CAPABILITY_SCALAR_128;
+  for (unsigned i = 0; i < count; ++i)
+    if (operations[i] < 0 || operations[i] >= CU_ATOMIC_OPERATION_MAX)
+      return CUDA_ERROR_INVALID_VALUE;
+  for (unsigned i = 0; i < count; ++i) {
+    switch (operations[i]) {
+      case CU_ATOMIC_OPERATION_INTEGER_ADD:
+      case CU_ATOMIC_OPERATION_INTEGER_MIN:
+      case CU_ATOMIC_OPERATION_INTEGER_MAX:
+        capabilities[i] = both | words;
+        break;
+      case CU_ATOMIC_OPERATION_INTEGER_INCREMENT:
+      case CU_ATOMIC_OPERATION_INTEGER_DECREMENT:
+        capabilities[i] = CU_ATOMIC_CAPABILITY_UNSIGNED | CU_ATOMIC_CAPABILITY_REDUCTION |
+                          CU_ATOMIC_CAPABILITY_SCALAR_32;
+        break;
+      case CU_ATOMIC_OPERATION_AND:
+      case CU_ATOMIC_OPERATION_OR:
+      case CU_ATOMIC_OPERATION_XOR:
+        capabilities[i] = both | words;
+        break;
+      case CU_ATOMIC_OPERATION_EXCHANGE:
+      case CU_ATOMIC_OPERATION_CAS:
+        capabilities[i] = both | whole;
+        break;
+      case CU_ATOMIC_OPERATION_FLOAT_ADD:
+        capabilities[i] =
+            CU_ATOMIC_CAPABILITY_SIGNED | words | CU_ATOMIC_CAPABILITY_VECTOR_32x4;
+        break;
+      default:  // minimum and maximum of floats exist on 16-bit values only
+        capabilities[i] = 0;
+        break;
+    }
+  }
+  return CUDA_SUCCESS;
+}
 
 uint64_t machine_memory_bytes() {
   uint64_t limit, used;
@@ -131,11 +154,33 @@ uint64_t available_memory_bytes() {
   return std::min(meminfo_bytes("MemAvailable"), left);
 }
 
-Device::Device(int ordinal, const Settings& settings, uint32_t workers, Allocator* memory)
+CUuuid Device::uuid_of(unsigned number) {
+  std::string seed = "limen cpu device ";
+  std::ifstream id("/etc/machine-id");
+  std::string machine;
+  if (!(id >> machine)) {
+    char host[256] = {};
+    gethostname(host, sizeof host - 1);
+    machine = host;
+  }
+  seed += machine + fmt::format(" {}", number);
+  CUuuid uuid{};
+  for (int half = 0; half < 2; ++half) {
+    uint64_t hash = 0xcbf29ce484222325u + uint64_t(half);
+    for (unsigned char c : seed) hash = (hash ^ c) * 0x100000001b3u;
+    std::memcpy(uuid.bytes + 8 * half, &hash, 8);
+  }
+  uuid.bytes[6] = char((uuid.bytes[6] & 0x0f) | 0x40);  // RFC 4122 version 4 shape
+  uuid.bytes[8] = char((uuid.bytes[8] & 0x3f) | 0x80);
+  return uuid;
+}
+
+Device::Device(int ordinal, unsigned number, const Settings& settings, uint32_t workers,
+               Allocator* memory)
     : ordinal_(ordinal),
       capability_(settings.capability),
       name_(fmt::format("Limen CPU ({})", cpu_model())),
-      uuid_(make_uuid(ordinal)),
+      uuid_(uuid_of(number)),
       memory_(memory) {
   for (FixedAttribute fixed : fixed_attributes) attributes_[fixed.id] = fixed.value;
   // At least 8: programs divide by and size grids with this number.
@@ -144,9 +189,9 @@ Device::Device(int ordinal, const Settings& settings, uint32_t workers, Allocato
   attributes_[CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR] = static_cast<int>(capability_ / 10);
   attributes_[CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR] = static_cast<int>(capability_ % 10);
   if (capability_ < 90) attributes_[CU_DEVICE_ATTRIBUTE_TENSOR_MAP_ACCESS_SUPPORTED] = 0;
-  attributes_[CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID] = ordinal / 32;
+  attributes_[CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID] = static_cast<int>(number / 32);
   attributes_[CU_DEVICE_ATTRIBUTE_PCI_BUS_ID] = 0xf0;
-  attributes_[CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID] = ordinal % 32;
+  attributes_[CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID] = static_cast<int>(number % 32);
 }
 
 bool Device::attribute(int attribute, int* value) const {
@@ -191,9 +236,10 @@ CUresult cuDeviceGetUuid(CUuuid* uuid, CUdevice dev) {
   return CUDA_SUCCESS;
 }
 
-/// partial: a LUID exists on Windows only; answers 801 as NVIDIA's Linux driver does
-CUresult cuDeviceGetLuid(char*, unsigned int*, CUdevice dev) {
-  return driver().device(dev) ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_DEVICE;
+CUresult cuDeviceGetLuid(char* luid, unsigned int* deviceNodeMask, CUdevice dev) {
+  if (!luid || !deviceNodeMask) return CUDA_ERROR_INVALID_VALUE;
+  if (!driver().device(dev)) return CUDA_ERROR_INVALID_DEVICE;
+  return CUDA_ERROR_NOT_SUPPORTED;  // Windows only
 }
 
 CUresult cuDeviceTotalMem(size_t* bytes, CUdevice dev) {
@@ -276,6 +322,35 @@ CUresult cuDeviceGetExecAffinitySupport(int* pi, CUexecAffinityType type, CUdevi
   if (type != CU_EXEC_AFFINITY_TYPE_SM_COUNT) return CUDA_ERROR_INVALID_VALUE;
   *pi = 0;
   return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetHostAtomicCapabilities(unsigned int* capabilities,
+                                           const CUatomicOperation* operations, unsigned int count,
+                                           CUdevice dev) {
+  if (!capabilities || !operations || !count) return CUDA_ERROR_INVALID_VALUE;
+  if (!driver().device(dev)) return CUDA_ERROR_INVALID_DEVICE;
+  return atomic_capabilities(capabilities, operations, count);
+}
+
+CUresult cuDeviceGetNvSciSyncAttributes(void* nvSciSyncAttrList, CUdevice dev, int flags) {
+  if (!nvSciSyncAttrList) return CUDA_ERROR_INVALID_HANDLE;
+  if (!driver().device(dev)) return CUDA_ERROR_INVALID_DEVICE;
+  constexpr int known = CUDA_NVSCISYNC_ATTR_SIGNAL | CUDA_NVSCISYNC_ATTR_WAIT;
+  if (!(flags & known) || (flags & ~known)) return CUDA_ERROR_INVALID_VALUE;
+  // NvSci is a library of Drive and Jetson systems; what the list is cannot be known here.
+  return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+CUresult cuFlushGPUDirectRDMAWrites(CUflushGPUDirectRDMAWritesTarget target,
+                                    CUflushGPUDirectRDMAWritesScope scope) {
+  Context* context;
+  if (CUresult result = current_usable(&context)) return result;
+  if (target != CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TARGET_CURRENT_CTX ||
+      (scope != CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TO_OWNER &&
+       scope != CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TO_ALL_DEVICES))
+    return CUDA_ERROR_INVALID_VALUE;
+  // CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_FLUSH_WRITES_OPTIONS is 0: no other device writes here.
+  return report({Code::not_supported, "no device here takes writes of other devices (RDMA)", ""});
 }
 
 CUresult cuDeviceGetTexture1DLinearMaxWidth(size_t* maxWidthInElements, CUarray_format format,

@@ -10,6 +10,9 @@
 #include "base/config.h"
 #include "base/log.h"
 #include "drivers/cpu/context.h"
+#include "drivers/cpu/device_select.h"
+#include "drivers/cpu/green.h"
+#include "drivers/cpu/logs.h"
 #include "drivers/cpu/memory/array.h"
 #include "drivers/cpu/memory/pool.h"
 #include "drivers/cpu/module/module.h"
@@ -44,19 +47,31 @@ bool environment_is(const char* name, const char* value) {
   return text && std::string_view(text) == value;
 }
 
-Result<void> make_devices(Driver& made) {
+/// The devices that the program shall see, as numbers among all. code: what cuInit answers.
+Selection visible_devices(const Settings& settings) {
+  std::vector<CUuuid> uuids;
+  for (uint32_t i = 0; i < settings.devices; ++i) uuids.push_back(Device::uuid_of(i));
+  if (settings.choose_devices) return select_devices(settings.visible_devices, uuids);
+  Selection all;
+  for (uint32_t i = 0; i < settings.devices; ++i) all.devices.push_back(i);
+  return all;
+}
+
+/// Identity and memory of a device do not depend on which others are visible.
+Result<void> make_devices(Driver& made, const std::vector<unsigned>& visible) {
   const Settings& settings = made.settings;
-  uint32_t count = settings.devices;
+  const auto count = static_cast<uint32_t>(visible.size());
   constexpr uint64_t range_bytes = uint64_t{4} << 40;
   LIMEN_CHECK(made.space.reserve(count + 1, range_bytes));
   uint64_t machine = machine_memory_bytes();
-  uint64_t each = settings.memory_bytes ? settings.memory_bytes : machine / 2 / std::max(count, 1u);
+  uint64_t each = settings.memory_bytes ? settings.memory_bytes
+                                        : machine / 2 / std::max(settings.devices, 1u);
   each = std::max(each / chunk_bytes, uint64_t{32}) * chunk_bytes;
   for (uint32_t i = 0; i < count; ++i) {
     Allocator::Options options{made.space.partition_base(i), made.space.partition_bytes(), each,
                                "device", available_memory_bytes};
-    made.devices.push_back(new Device(static_cast<int>(i), settings, made.pool->threads(),
-                                      new Allocator(std::move(options))));
+    made.devices.push_back(new Device(static_cast<int>(i), visible[i], settings,
+                                      made.pool->threads(), new Allocator(std::move(options))));
   }
   made.host = new Allocator({made.space.partition_base(count), made.space.partition_bytes(),
                              machine, "pinned host", available_memory_bytes});
@@ -95,6 +110,10 @@ Result<Settings> read_settings() {
   settings.no_op_kernels = config.noop_kernels;
   settings.launch_blocking = environment_is("CUDA_LAUNCH_BLOCKING", "1");
   settings.eager_loading = environment_is("CUDA_MODULE_LOADING", "EAGER");
+  if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES")) {
+    settings.choose_devices = true;
+    settings.visible_devices = visible;
+  }
   settings.dump_dir = config.dump_dir;
   settings.cache_bytes = config.cache_size;
   if (settings.cache_bytes) settings.cache_dir = cache_directory(config.cache_dir);
@@ -108,14 +127,18 @@ void set_context_end_hook(ContextEndHook hook) {
 
 CUresult cuInit(unsigned int flags) {
   if (flags) return CUDA_ERROR_INVALID_VALUE;
+  start_error_log();
   if (the_driver) return the_driver->devices.empty() ? CUDA_ERROR_NO_DEVICE : CUDA_SUCCESS;
   auto settings = read_settings();
   if (!settings.ok()) return report(settings.error());
+  const Selection visible = visible_devices(*settings);
+  if (visible.code != CUDA_SUCCESS) return visible.code;
   auto* made = new Driver;
   made->settings = std::move(*settings);
   made->context_end_hook = early_hook;
   made->pool = new engine::Pool({made->settings.threads, false});
-  if (auto result = make_devices(*made); !result.ok()) return report(result.error());
+  if (auto result = make_devices(*made, visible.devices); !result.ok())
+    return report(result.error());
   the_driver = made;
   for (Device* device : made->devices) {
     device->set_primary(made->contexts.create(*device, true));

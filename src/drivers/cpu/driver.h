@@ -29,6 +29,7 @@ struct MemPool;
 struct Array;
 struct MipmappedArray;
 struct TextureReference;
+struct GreenContext;
 
 /// What the environment asks for (spec/config.toml has a sentence on each variable).
 struct Settings {
@@ -42,6 +43,8 @@ struct Settings {
   bool no_op_kernels = false;  ///< control runs: kernels do nothing
   bool launch_blocking = false;
   bool eager_loading = false;
+  bool choose_devices = false;  ///< CUDA_VISIBLE_DEVICES is set
+  std::string visible_devices;
   std::string dump_dir;
   std::string cache_dir;  ///< empty: no disk cache
   uint64_t cache_bytes = 0;
@@ -59,6 +62,7 @@ struct Driver {
   ContextEndHook context_end_hook = nullptr;
 
   Arena<Context> contexts;
+  Arena<GreenContext> greens;
   Arena<StreamHandle> streams;
   Arena<EventHandle> events;
   Arena<Module> modules;

@@ -2,6 +2,23 @@
 
 namespace limen::conform {
 
+CONFORM(cuCtxGetDevice, of_current_and_named) {
+  CUdevice device = -1;
+  CUcontext current = nullptr;
+  expect_code("current", cuCtxGetDevice(&device, nullptr), CUDA_SUCCESS);
+  expect("first", device, 0);
+  REQUIRE(cuCtxGetCurrent(&current));
+  device = -1;
+  expect_code("named", cuCtxGetDevice(&device, current), CUDA_SUCCESS);
+  expect("first again", device, 0);
+  expect_code("no result", cuCtxGetDevice(nullptr, nullptr), CUDA_ERROR_INVALID_VALUE);
+}
+
+CONFORM_WITH(cuCtxGetDevice, needs_a_context, initialised) {
+  CUdevice device = -1;
+  expect_code("none", cuCtxGetDevice(&device, nullptr), CUDA_ERROR_INVALID_CONTEXT);
+}
+
 CONFORM(cuCtxGetDevice, of_the_current_or_a_named_context) {
   CUdevice device = -5;
   CUcontext primary = nullptr, made = nullptr;
@@ -38,7 +55,7 @@ CONFORM_WITH(cuCtxGetDevice, a_named_context_without_a_current_one, initialised)
   expect("its device", device, 0);
 }
 
-CONFORM_WITH(cuCtxGetDevice, needs_a_context, initialised) {
+CONFORM_WITH(cuCtxGetDevice, needs_a_context_too, initialised) {
   CUdevice device;
   expect_code("no context", cuCtxGetDevice(&device, nullptr), CUDA_ERROR_INVALID_CONTEXT);
 }

@@ -2,6 +2,20 @@
 
 namespace limen::conform {
 
+CONFORM(cuCtxGetExecAffinity, is_not_supported) {
+  CUexecAffinityParam param{};
+  expect_code("get", cuCtxGetExecAffinity(&param, CU_EXEC_AFFINITY_TYPE_SM_COUNT),
+              CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY);  // to measure on H200
+  expect_code("no result", cuCtxGetExecAffinity(nullptr, CU_EXEC_AFFINITY_TYPE_SM_COUNT),
+              CUDA_ERROR_INVALID_VALUE);
+}
+
+CONFORM_WITH(cuCtxGetExecAffinity, needs_a_context, initialised) {
+  CUexecAffinityParam param{};
+  expect_code("none", cuCtxGetExecAffinity(&param, CU_EXEC_AFFINITY_TYPE_SM_COUNT),
+              CUDA_ERROR_INVALID_CONTEXT);
+}
+
 CONFORM(cuCtxGetExecAffinity, without_MPS) {
   CUexecAffinityParam affinity;
   std::memset(&affinity, 0, sizeof affinity);
@@ -13,7 +27,7 @@ CONFORM(cuCtxGetExecAffinity, without_MPS) {
               CUDA_ERROR_INVALID_VALUE);
 }
 
-CONFORM_WITH(cuCtxGetExecAffinity, needs_a_context, initialised) {
+CONFORM_WITH(cuCtxGetExecAffinity, needs_a_context_too, initialised) {
   CUexecAffinityParam affinity;
   expect_code("no context", cuCtxGetExecAffinity(&affinity, CU_EXEC_AFFINITY_TYPE_SM_COUNT),
               CUDA_ERROR_INVALID_CONTEXT);

@@ -2,6 +2,19 @@
 
 namespace limen::conform {
 
+CONFORM(cuCtxGetId, unique) {
+  unsigned long long first = 0, second = 0, named = 0;
+  CUcontext primary = nullptr, other = nullptr;
+  REQUIRE(cuCtxGetCurrent(&primary));
+  expect_code("current", cuCtxGetId(nullptr, &first), CUDA_SUCCESS);
+  expect_code("named", cuCtxGetId(primary, &named), CUDA_SUCCESS);
+  expect_true("the same", first == named);
+  REQUIRE(cuCtxCreate(&other, nullptr, 0, 0));
+  expect_code("another", cuCtxGetId(other, &second), CUDA_SUCCESS);
+  expect_true("differs", first != second);
+  expect_code("no result", cuCtxGetId(other, nullptr), CUDA_ERROR_INVALID_VALUE);
+}
+
 CONFORM(cuCtxGetId, is_unique) {
   CUcontext primary = nullptr, made = nullptr;
   unsigned long long first = 0, again = 1, second = 0, third = 0;

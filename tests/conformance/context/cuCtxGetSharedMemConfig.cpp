@@ -2,6 +2,13 @@
 
 namespace limen::conform {
 
+CONFORM(cuCtxGetSharedMemConfig, four_bytes) {
+  CUsharedconfig config = CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE;
+  expect_code("get", cuCtxGetSharedMemConfig(&config), CUDA_SUCCESS);
+  expect("bank size", config, CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE);
+  expect_code("no result", cuCtxGetSharedMemConfig(nullptr), CUDA_ERROR_INVALID_VALUE);
+}
+
 CONFORM(cuCtxGetSharedMemConfig, four_bytes_on_every_recent_device) {
   CUsharedconfig config = CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE;
   expect_code("asks", cuCtxGetSharedMemConfig(&config), CUDA_SUCCESS);

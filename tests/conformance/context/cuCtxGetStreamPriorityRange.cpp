@@ -2,6 +2,19 @@
 
 namespace limen::conform {
 
+CONFORM(cuCtxGetStreamPriorityRange, as_the_h200) {
+  int least = 9, greatest = 9;
+  expect_code("get", cuCtxGetStreamPriorityRange(&least, &greatest), CUDA_SUCCESS);
+  expect("least", least, 0);
+  expect("greatest", greatest, -5);
+  expect_code("one only", cuCtxGetStreamPriorityRange(nullptr, &greatest), CUDA_SUCCESS);
+}
+
+CONFORM_WITH(cuCtxGetStreamPriorityRange, needs_a_context, initialised) {
+  int least = 9, greatest = 9;
+  expect_code("none", cuCtxGetStreamPriorityRange(&least, &greatest), CUDA_ERROR_INVALID_CONTEXT);
+}
+
 CONFORM(cuCtxGetStreamPriorityRange, streams_take_both_ends) {
   int least = 99, greatest = 99, priority = 99;
   expect_code("asks", cuCtxGetStreamPriorityRange(&least, &greatest), CUDA_SUCCESS);
@@ -19,7 +32,7 @@ CONFORM(cuCtxGetStreamPriorityRange, streams_take_both_ends) {
   expect_code("neither", cuCtxGetStreamPriorityRange(nullptr, nullptr), CUDA_SUCCESS);
 }
 
-CONFORM_WITH(cuCtxGetStreamPriorityRange, needs_a_context, initialised) {
+CONFORM_WITH(cuCtxGetStreamPriorityRange, needs_a_context_too, initialised) {
   int least, greatest;
   expect_code("no context", cuCtxGetStreamPriorityRange(&least, &greatest),
               CUDA_ERROR_INVALID_CONTEXT);

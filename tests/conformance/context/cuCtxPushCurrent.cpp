@@ -4,6 +4,21 @@
 
 namespace limen::conform {
 
+CONFORM(cuCtxPushCurrent, stacks) {
+  CUcontext primary = nullptr, other = nullptr, popped = nullptr, current = nullptr;
+  REQUIRE(cuCtxGetCurrent(&primary));
+  REQUIRE(cuCtxCreate(&other, nullptr, 0, 0));
+  expect_code("push", cuCtxPushCurrent(primary), CUDA_SUCCESS);
+  REQUIRE(cuCtxGetCurrent(&current));
+  expect_true("on top", current == primary);
+  REQUIRE(cuCtxPopCurrent(&popped));
+  expect_true("popped", popped == primary);
+  REQUIRE(cuCtxGetCurrent(&current));
+  expect_true("below it", current == other);
+  expect_code("null", cuCtxPushCurrent(nullptr), CUDA_ERROR_INVALID_VALUE);
+  expect_code("foreign", cuCtxPushCurrent(foreign_handle<CUcontext>()), CUDA_ERROR_INVALID_CONTEXT);
+}
+
 CONFORM(cuCtxPushCurrent, makes_current_on_this_thread) {
   CUcontext primary = nullptr, made = nullptr, now = nullptr;
   REQUIRE(cuCtxGetCurrent(&primary));

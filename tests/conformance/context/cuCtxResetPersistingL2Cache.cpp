@@ -2,6 +2,14 @@
 
 namespace limen::conform {
 
+CONFORM(cuCtxResetPersistingL2Cache, succeeds) {
+  expect_code("reset", cuCtxResetPersistingL2Cache(), CUDA_SUCCESS);
+}
+
+CONFORM_WITH(cuCtxResetPersistingL2Cache, needs_a_context, initialised) {
+  expect_code("none", cuCtxResetPersistingL2Cache(), CUDA_ERROR_INVALID_CONTEXT);
+}
+
 CONFORM(cuCtxResetPersistingL2Cache, has_nothing_to_show) {
   expect_code("resets", cuCtxResetPersistingL2Cache(), CUDA_SUCCESS);
   Buffer word(4);
@@ -15,7 +23,7 @@ CONFORM(cuCtxResetPersistingL2Cache, has_nothing_to_show) {
               CUDA_ERROR_LAUNCH_FAILED);  // to measure on H200
 }
 
-CONFORM_WITH(cuCtxResetPersistingL2Cache, needs_a_context, initialised) {
+CONFORM_WITH(cuCtxResetPersistingL2Cache, needs_a_context_too, initialised) {
   expect_code("no context", cuCtxResetPersistingL2Cache(), CUDA_ERROR_INVALID_CONTEXT);
 }
 

@@ -10,6 +10,20 @@ CONFORM_WITH(cuDevicePrimaryCtxGetState, follows_its_life, initialised) {
   expect("no flags", flags, 0u);
   CUcontext context = nullptr;
   REQUIRE(cuDevicePrimaryCtxRetain(&context, 0));
+  expect_code("after", cuDevicePrimaryCtxGetState(0, &flags, &active), CUDA_SUCCESS);
+  expect("active", active, 1);
+  expect_code("no device", cuDevicePrimaryCtxGetState(99, &flags, &active),
+              CUDA_ERROR_INVALID_DEVICE);
+}
+
+CONFORM_WITH(cuDevicePrimaryCtxGetState, follows_its_life_too, initialised) {
+  unsigned flags = 99;
+  int active = 99;
+  expect_code("before", cuDevicePrimaryCtxGetState(0, &flags, &active), CUDA_SUCCESS);
+  expect("inactive", active, 0);
+  expect("no flags", flags, 0u);
+  CUcontext context = nullptr;
+  REQUIRE(cuDevicePrimaryCtxRetain(&context, 0));
   expect_code("retained", cuDevicePrimaryCtxGetState(0, &flags, &active), CUDA_SUCCESS);
   expect("active", active, 1);
   REQUIRE(cuDevicePrimaryCtxRelease(0));

@@ -2,6 +2,18 @@
 
 namespace limen::conform {
 
+CONFORM(cuDevicePrimaryCtxReset, frees_everything) {
+  CUdeviceptr memory = 0;
+  REQUIRE(cuMemAlloc(&memory, 4096));
+  expect_code("reset", cuDevicePrimaryCtxReset(0), CUDA_SUCCESS);
+  expect_code("its memory is gone", cuMemFree(memory), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+  CUcontext again = nullptr;
+  REQUIRE(cuDevicePrimaryCtxRetain(&again, 0));
+  REQUIRE(cuCtxSetCurrent(again));
+  expect_code("and usable anew", cuMemAlloc(&memory, 4096), CUDA_SUCCESS);
+  expect_code("no device", cuDevicePrimaryCtxReset(99), CUDA_ERROR_INVALID_DEVICE);
+}
+
 CONFORM(cuDevicePrimaryCtxReset, ends_what_it_owned) {
   CUdeviceptr address = 0;
   CUstream stream = nullptr;

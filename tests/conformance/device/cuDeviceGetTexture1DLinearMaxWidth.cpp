@@ -2,6 +2,18 @@
 
 namespace limen::conform {
 
+CONFORM_WITH(cuDeviceGetTexture1DLinearMaxWidth, by_format, initialised) {
+  size_t width = 0;
+  expect_code("float", cuDeviceGetTexture1DLinearMaxWidth(&width, CU_AD_FORMAT_FLOAT, 1, 0),
+              CUDA_SUCCESS);
+  expect_true("large", width >= size_t{1} << 27);
+  expect_code("three channels",
+              cuDeviceGetTexture1DLinearMaxWidth(&width, CU_AD_FORMAT_FLOAT, 3, 0),
+              CUDA_ERROR_INVALID_VALUE);
+  expect_code("no result", cuDeviceGetTexture1DLinearMaxWidth(nullptr, CU_AD_FORMAT_FLOAT, 1, 0),
+              CUDA_ERROR_INVALID_VALUE);
+}
+
 CONFORM_WITH(cuDeviceGetTexture1DLinearMaxWidth, widths_of_formats, initialised) {
   size_t one = 0, four = 0, width = 0;
   expect_code("one float", cuDeviceGetTexture1DLinearMaxWidth(&one, CU_AD_FORMAT_FLOAT, 1, 0),

@@ -2,6 +2,14 @@
 
 namespace limen::conform {
 
+CONFORM_WITH(cuDeviceTotalMem, some, initialised) {
+  size_t bytes = 0;
+  expect_code("get", cuDeviceTotalMem(&bytes, 0), CUDA_SUCCESS);
+  expect_true("at least 64 MiB", bytes >= size_t{64} << 20);
+  expect_code("no result", cuDeviceTotalMem(nullptr, 0), CUDA_ERROR_INVALID_VALUE);
+  expect_code("no device", cuDeviceTotalMem(&bytes, 99), CUDA_ERROR_INVALID_DEVICE);
+}
+
 CONFORM_WITH(cuDeviceTotalMem, is_what_cuMemGetInfo_says, initialised) {
   size_t bytes = 0;
   expect_code("asks", cuDeviceTotalMem(&bytes, 0), CUDA_SUCCESS);

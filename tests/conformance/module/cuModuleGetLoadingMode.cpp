@@ -4,6 +4,13 @@
 
 namespace limen::conform {
 
+CONFORM_WITH(cuModuleGetLoadingMode, lazy, initialised) {
+  CUmoduleLoadingMode mode = CU_MODULE_EAGER_LOADING;
+  expect_code("get", cuModuleGetLoadingMode(&mode), CUDA_SUCCESS);
+  expect("lazy", mode, CU_MODULE_LAZY_LOADING);
+  expect_code("no result", cuModuleGetLoadingMode(nullptr), CUDA_ERROR_INVALID_VALUE);
+}
+
 CONFORM_WITH(cuModuleGetLoadingMode, lazy_unless_told, initialised) {
   CUmoduleLoadingMode mode = CU_MODULE_EAGER_LOADING;
   expect_code("asks", cuModuleGetLoadingMode(&mode), CUDA_SUCCESS);

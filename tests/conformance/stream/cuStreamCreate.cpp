@@ -3,6 +3,24 @@
 
 namespace limen::conform {
 
+CONFORM(cuStreamCreate, both_kinds) {
+  CUstream one = nullptr, two = nullptr;
+  expect_code("blocking", cuStreamCreate(&one, CU_STREAM_DEFAULT), CUDA_SUCCESS);
+  expect_code("non-blocking", cuStreamCreate(&two, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+  expect_true("two", one != two);
+  Buffer word(4);
+  REQUIRE(launch(common_kernel("store"), 1, 1, one, word.at(), 2u));
+  REQUIRE(cuStreamSynchronize(one));
+  expect("works", read<uint32_t>(word), 2u);
+  expect_code("unknown flag", cuStreamCreate(&one, 2), CUDA_ERROR_INVALID_VALUE);
+  expect_code("no result", cuStreamCreate(nullptr, 0), CUDA_ERROR_INVALID_VALUE);
+}
+
+CONFORM_WITH(cuStreamCreate, needs_a_context, initialised) {
+  CUstream stream = nullptr;
+  expect_code("none", cuStreamCreate(&stream, 0), CUDA_ERROR_INVALID_CONTEXT);
+}
+
 CONFORM(cuStreamCreate, makes_streams_of_both_kinds) {
   CUstream plain = nullptr, apart = nullptr;
   expect_code("plain", cuStreamCreate(&plain, CU_STREAM_DEFAULT), CUDA_SUCCESS);
@@ -48,7 +66,7 @@ CONFORM(cuStreamCreate, wrong_arguments) {
   expect_true("no handle", stream == nullptr);
 }
 
-CONFORM_WITH(cuStreamCreate, needs_a_context, initialised) {
+CONFORM_WITH(cuStreamCreate, needs_a_context_too, initialised) {
   CUstream stream;
   expect_code("no context", cuStreamCreate(&stream, 0), CUDA_ERROR_INVALID_CONTEXT);
 }

@@ -3,6 +3,15 @@
 
 namespace limen::conform {
 
+CONFORM(cuStreamGetDevice, of_its_context) {
+  CUdevice device = -1;
+  CUstream stream = nullptr;
+  REQUIRE(cuStreamCreate(&stream, 0));
+  expect_code("stream", cuStreamGetDevice(stream, &device), CUDA_SUCCESS);
+  expect("first", device, 0);
+  expect_code("no result", cuStreamGetDevice(stream, nullptr), CUDA_ERROR_INVALID_VALUE);
+}
+
 CONFORM(cuStreamGetDevice, of_every_kind_of_stream) {
   CUstream stream = nullptr;
   CUdevice device = -5;

@@ -17,6 +17,8 @@
 
 namespace limen::cpu {
 
+struct SuspendedMemory;
+
 enum class MemoryKind : uint8_t {
   none = 0,
   device,   ///< cuMemAlloc
@@ -67,6 +69,12 @@ class Allocator {
   /// The context's live blocks of a kind (none: all), for the leak report and pool trimming.
   std::vector<Allocation> list(uint32_t owner, MemoryKind kind) const;
 
+  /// Takes the contents of all private pages and gives the pages back to the system; nothing may
+  /// use the memory before resume(). False: the host has no room for them, and nothing was done.
+  bool suspend(SuspendedMemory* out);
+  /// Brings them back. False: the system refuses the pages.
+  bool resume(SuspendedMemory& memory);
+
   uint64_t used_bytes() const { return used_.load(std::memory_order_relaxed); }
   uint64_t limit_bytes() const { return options_.limit_bytes; }
 
@@ -83,7 +91,11 @@ class Allocator {
   static constexpr uint32_t class_count = 48;
 
   struct Block {
-    uint64_t bytes = 0, id = 0;  ///< bytes == 0: free
+    uint64_t bytes = 0;  ///< 0: free
+    /// The most bytes that this block was ever used with: work queued for an earlier use may still
+    /// write up to here, so the canary stands behind it.
+    uint64_t extent = 0;
+    uint64_t id = 0;
     uint32_t owner = 0;
     MemoryKind kind = MemoryKind::none;
     uint8_t flags = 0;

@@ -141,7 +141,9 @@ bool classify(uint64_t address, PointerInfo* info) {
 }
 
 CUresult check_range(uint64_t address, uint64_t bytes, bool device_operand, PointerInfo* info) {
-  if (!address || !classify(address, info)) return CUDA_ERROR_INVALID_VALUE;
+  uint64_t end;
+  if (!address || __builtin_add_overflow(address, bytes, &end) || !classify(address, info))
+    return CUDA_ERROR_INVALID_VALUE;
   if (info->memory == Memory::pageable)
     return device_operand ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
   uint64_t room = info->block.bytes - (address - info->block.base);
