@@ -225,6 +225,8 @@ void Context::end() {
   forget_texture_objects(owner);
   forget_arrays(owner);
   forget_pool_blocks(owner);
+  for (const Mapping& mapping : driver().virtual_space.owned_by(owner))
+    driver().virtual_space.displace(mapping.base, mapping.kind);
   device.memory().release_owner(owner);
   driver().host->release_owner(owner);
 }
@@ -310,6 +312,11 @@ std::vector<Context*> active_contexts() {
   std::vector<Context*> list;
   for (auto& [owner, context] : owners().contexts) list.push_back(context);
   return list;
+}
+
+void synchronize_all_contexts() {
+  for (Context* context : active_contexts())
+    if (context->active && context->busy()) context->synchronize();
 }
 
 CUresult context_of(CUcontext handle, Context** context) {

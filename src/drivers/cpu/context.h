@@ -118,6 +118,8 @@ CUresult context_of(CUcontext handle, Context** context);
 /// The active context that memory blocks of `owner` belong to, or nullptr.
 Context* context_of_owner(uint32_t owner);
 
+/// Waits for all work of all contexts: before pages are taken away that it may use.
+void synchronize_all_contexts();
 /// All contexts that are active now.
 std::vector<Context*> active_contexts();
 

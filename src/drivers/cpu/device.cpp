@@ -5,10 +5,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 #include <fstream>
-#include <limits>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -40,59 +38,6 @@ std::string cpu_model() {
     return model.substr(0, model.find(" @"));
   }
   return "generic x86-64";
-}
-
-uint64_t read_number(const std::string& path, uint64_t otherwise) {
-  std::ifstream file(path);
-  std::string text;
-  if (!(file >> text)) return otherwise;
-  uint64_t value = otherwise;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
-}
-
-/// Directory of this process's cgroup (version 2), or empty.
-std::string cgroup_directory() {
-  std::ifstream file("/proc/self/cgroup");
-  for (std::string line; std::getline(file, line);)
-    if (line.rfind("0::", 0) == 0) return "/sys/fs/cgroup" + line.substr(3);
-  return {};
-}
-
-constexpr uint64_t no_limit = std::numeric_limits<uint64_t>::max();
-
-/// The tightest memory limit above us, and how much of it is used.
-void cgroup_memory(uint64_t* limit, uint64_t* used) {
-  *limit = no_limit;
-  *used = 0;
-  auto consider = [&](const std::string& directory, const char* max_name, const char* now_name) {
-    uint64_t max = read_number(directory + max_name, no_limit);
-    if (max >= *limit) return;
-    *limit = max;
-    *used = read_number(directory + now_name, 0);
-  };
-  consider("/sys/fs/cgroup/memory", "/memory.limit_in_bytes", "/memory.usage_in_bytes");
-  std::string directory = cgroup_directory();
-  while (directory.size() >= 14) {
-    consider(directory, "/memory.max", "/memory.current");
-    size_t slash = directory.rfind('/');
-    if (directory == "/sys/fs/cgroup" || slash == std::string::npos) break;
-    directory.resize(std::max<size_t>(slash, 14));
-    if (slash < 14) break;
-  }
-}
-
-uint64_t meminfo_bytes(std::string_view key) {
-  std::ifstream info("/proc/meminfo");
-  for (std::string line; std::getline(info, line);) {
-    if (line.rfind(key, 0) != 0) continue;
-    uint64_t kib = 0;
-    const char* digits = line.data() + key.size();
-    while (*digits == ' ' || *digits == ':') ++digits;
-    std::from_chars(digits, line.data() + line.size(), kib);
-    return kib * 1024;
-  }
-  return 0;
 }
 
 }  // namespace
@@ -139,19 +84,6 @@ CUresult atomic_capabilities(unsigned* capabilities, const CUatomicOperation* op
     }
   }
   return CUDA_SUCCESS;
-}
-
-uint64_t machine_memory_bytes() {
-  uint64_t limit, used;
-  cgroup_memory(&limit, &used);
-  return std::min(meminfo_bytes("MemTotal"), limit);
-}
-
-uint64_t available_memory_bytes() {
-  uint64_t limit, used;
-  cgroup_memory(&limit, &used);
-  uint64_t left = limit == no_limit ? no_limit : limit - std::min(used, limit);
-  return std::min(meminfo_bytes("MemAvailable"), left);
 }
 
 CUuuid Device::uuid_of(unsigned number) {

@@ -58,9 +58,4 @@ class Device {
 CUresult atomic_capabilities(unsigned* capabilities, const CUatomicOperation* operations,
                              unsigned count);
 
-/// Bytes the machine can still give without swapping or hitting the cgroup's limit.
-uint64_t available_memory_bytes();
-/// Memory of the machine as the cgroup limits it.
-uint64_t machine_memory_bytes();
-
 }  // namespace limen::cpu

@@ -12,6 +12,7 @@
 #include "drivers/cpu/handle.h"
 #include "drivers/cpu/memory/address_space.h"
 #include "drivers/cpu/memory/allocator.h"
+#include "drivers/cpu/memory/virtual_space.h"
 #include "engine/engine.h"
 #include "engine/texture.h"
 
@@ -29,6 +30,9 @@ struct MemPool;
 struct Array;
 struct MipmappedArray;
 struct TextureReference;
+struct PhysicalMemory;
+struct ExternalMemory;
+struct AsyncCallback;
 struct GreenContext;
 
 /// What the environment asks for (spec/config.toml has a sentence on each variable).
@@ -56,7 +60,8 @@ Result<Settings> read_settings();
 struct Driver {
   Settings settings;
   engine::Pool* pool = nullptr;
-  AddressSpace space;  ///< partition i: device i; the last: pinned host memory
+  AddressSpace space;  ///< partition i: device i; then pinned host memory; then virtual_space
+  VirtualSpace virtual_space;
   std::vector<Device*> devices;
   Allocator* host = nullptr;  ///< pinned memory
   ContextEndHook context_end_hook = nullptr;
@@ -72,6 +77,9 @@ struct Driver {
   Arena<MemPool> pools;
   Arena<Array> arrays;
   Arena<MipmappedArray> mipmapped_arrays;
+  Arena<PhysicalMemory> allocations;
+  Arena<ExternalMemory> external_memories;
+  Arena<AsyncCallback> async_callbacks;
   Arena<TextureReference> texture_references;  ///< also surface references
   engine::TextureTable textures;  ///< what kernels may sample
 

@@ -27,7 +27,8 @@ CONFORM(cuStreamWriteValue32, pinned_host_memory) {
   void* memory = nullptr;
   REQUIRE(cuMemHostAlloc(&memory, 64, CU_MEMHOSTALLOC_DEVICEMAP));
   auto* word = static_cast<volatile uint32_t*>(memory);
-  word[0] = 1, word[1] = 1;
+  word[0] = 1;
+  word[1] = 1;
   auto address = reinterpret_cast<CUdeviceptr>(memory);
   expect_code("default stream", cuStreamWriteValue32(nullptr, address, 77, 0), CUDA_SUCCESS);
   REQUIRE(cuStreamSynchronize(nullptr));

@@ -8,6 +8,7 @@
 #include "drivers/cpu/green.h"
 #include "drivers/cpu/stream/attribute.h"
 #include "drivers/cpu/stream/order.h"
+#include "drivers/cpu/stream/shared_event.h"
 
 namespace limen::cpu {
 
@@ -91,6 +92,11 @@ CUresult cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int flags)
   if (CUresult result = resolve_stream(hStream, &on)) return result;
   EventHandle* event;
   if (CUresult result = resolve_event(hEvent, &event)) return result;
+  if (event->state->shared) {
+    before_work(*on.context, *on.stream);
+    wait_for_shared(event->state->shared, *on.stream);
+    return CUDA_SUCCESS;
+  }
   StreamPoint point = event->state->latest();
   if (point.reached()) return CUDA_SUCCESS;
   before_work(*on.context, *on.stream);
@@ -224,10 +230,12 @@ CUresult cuEventCreate(CUevent* phEvent, unsigned int flags) {
   if (!phEvent || (flags & ~known)) return CUDA_ERROR_INVALID_VALUE;
   if ((flags & CU_EVENT_INTERPROCESS) && !(flags & CU_EVENT_DISABLE_TIMING))
     return CUDA_ERROR_INVALID_VALUE;
-  if (flags & CU_EVENT_INTERPROCESS)
-    return report({Code::not_supported, "events shared between processes are not built yet", ""});
+  std::shared_ptr<SharedEvent> shared;
+  if (flags & CU_EVENT_INTERPROCESS && !(shared = SharedEvent::create()))
+    return CUDA_ERROR_OUT_OF_MEMORY;
   EventHandle* event = driver().events.create();
   if (!event) return CUDA_ERROR_OUT_OF_MEMORY;
+  event->state->shared = std::move(shared);
   event->context = context;
   event->state->timing = !(flags & CU_EVENT_DISABLE_TIMING);
   event->state->blocking_sync = flags & CU_EVENT_BLOCKING_SYNC;
@@ -263,7 +271,10 @@ CUresult cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int f
   if (CUresult result = resolve_event(hEvent, &event)) return result;
   if (event->context != on.context) return CUDA_ERROR_INVALID_HANDLE;
   before_work(*on.context, *on.stream);
-  on.stream->record(event->state);
+  if (event->state->shared)
+    record_shared(event->state->shared, *on.stream);
+  else
+    on.stream->record(event->state);
   return CUDA_SUCCESS;
 }
 
@@ -281,7 +292,10 @@ CUresult cuCtxRecordEvent(CUcontext hCtx, CUevent hEvent) {
   for (auto& stream : context->list_streams()) collector->wait_for(stream->tail());
   collector->wait_for(context->legacy->tail());
   context->adopt(collector);
-  collector->record(event->state);
+  if (event->state->shared)
+    record_shared(event->state->shared, *collector);
+  else
+    collector->record(event->state);
   return CUDA_SUCCESS;
 }
 
@@ -293,6 +307,11 @@ CUresult cuCtxWaitEvent(CUcontext hCtx, CUevent hEvent) {
   if (CUresult result = resolve_event(hEvent, &event)) return result;
   if (driver().greens.resolve(hCtx))
     return cuGreenCtxWaitEvent(reinterpret_cast<CUgreenCtx>(hCtx), hEvent);
+  if (event->state->shared) {
+    for (auto& stream : context->list_streams()) wait_for_shared(event->state->shared, *stream);
+    wait_for_shared(event->state->shared, *context->legacy);
+    return CUDA_SUCCESS;
+  }
   StreamPoint point = event->state->latest();
   if (point.reached()) return CUDA_SUCCESS;
   {
@@ -308,6 +327,8 @@ CUresult cuCtxWaitEvent(CUcontext hCtx, CUevent hEvent) {
 CUresult cuEventQuery(CUevent hEvent) {
   EventHandle* event;
   if (CUresult result = resolve_event(hEvent, &event)) return result;
+  if (const auto& shared = event->state->shared)
+    return shared->done(shared->latest()) ? event->context->sticky() : CUDA_ERROR_NOT_READY;
   return event->state->latest().reached() ? event->context->sticky() : CUDA_ERROR_NOT_READY;
 }
 
@@ -316,6 +337,11 @@ CUresult cuEventSynchronize(CUevent hEvent) {
   EventHandle* event = driver().events.resolve(hEvent);
   if (!event) return CUDA_ERROR_INVALID_HANDLE;
   Context* context = event->context;
+  if (std::shared_ptr<SharedEvent> shared = event->state->shared) {
+    shared->wait(shared->latest());
+    context->print.flush();
+    return context->sticky();
+  }
   StreamPoint point = event->state->latest();
   WaitPolicy policy = event->state->blocking_sync ? WaitPolicy::block : context->wait_policy();
   if (!point.reached()) point.stream->wait(point.seq, policy);

@@ -52,7 +52,7 @@ bool read_word(uint64_t address, bool wide, uint64_t* value) {
     refused = true;  // a sandbox forbids the call: the bookkeeping must do
   }
   PointerInfo info;
-  if (check_range(address, bytes, true, &info) != CUDA_SUCCESS) return false;
+  if (check_range(address, bytes, true, Use::read, &info) != CUDA_SUCCESS) return false;
   *value = wide ? __atomic_load_n(reinterpret_cast<uint64_t*>(address), __ATOMIC_ACQUIRE)
                 : __atomic_load_n(reinterpret_cast<uint32_t*>(address), __ATOMIC_ACQUIRE);
   return true;
@@ -206,11 +206,11 @@ WatchList& watch_list() {
   return *list;
 }
 
-CUresult check_place(uint64_t address, bool wide) {
+CUresult check_place(uint64_t address, bool wide, Use use) {
   const uint64_t bytes = wide ? 8 : 4;
   if (!address || address % bytes) return CUDA_ERROR_INVALID_VALUE;
   PointerInfo info;
-  if (CUresult result = check_range(address, bytes, true, &info)) return result;
+  if (CUresult result = check_range(address, bytes, true, use, &info)) return result;
   // source: CUDA Driver API 13.0, "Stream Memory Operations": no managed memory.
   return info.memory == Memory::managed ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
@@ -225,7 +225,7 @@ CUresult no_flush() {
 CUresult read_wait(uint64_t address, uint64_t value, bool wide, unsigned flags, Memop* out) {
   const unsigned condition = flags & ~unsigned(CU_STREAM_WAIT_VALUE_FLUSH);
   if (condition > CU_STREAM_WAIT_VALUE_NOR) return CUDA_ERROR_INVALID_VALUE;
-  if (CUresult result = check_place(address, wide)) return result;
+  if (CUresult result = check_place(address, wide, Use::read)) return result;
   if (flags & CU_STREAM_WAIT_VALUE_FLUSH) return no_flush();
   *out = {Memop::Kind::wait, wide, condition, address, value};
   return CUDA_SUCCESS;
@@ -234,7 +234,7 @@ CUresult read_wait(uint64_t address, uint64_t value, bool wide, unsigned flags, 
 CUresult read_write(uint64_t address, uint64_t value, bool wide, unsigned flags, Memop* out) {
   // source: cuda.h 13.0: CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER "is not supported in the v2 API".
   if (flags != CU_STREAM_WRITE_VALUE_DEFAULT) return CUDA_ERROR_INVALID_VALUE;
-  if (CUresult result = check_place(address, wide)) return result;
+  if (CUresult result = check_place(address, wide, Use::write)) return result;
   *out = {Memop::Kind::write, wide, 0, address, value};
   return CUDA_SUCCESS;
 }

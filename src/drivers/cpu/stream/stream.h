@@ -19,6 +19,7 @@ namespace limen::cpu {
 
 class Stream;
 struct EventState;
+class SharedEvent;
 
 /// What streams need of the context that owns them.
 struct StreamOwner {
@@ -126,6 +127,7 @@ struct EventState {
   bool recorded = false;
   StreamPoint point;                 ///< of the latest record
   std::atomic<uint64_t> time_ns{0};  ///< when the latest record completed
+  std::shared_ptr<SharedEvent> shared;  ///< of events between processes: `point` is not used then
 
   StreamPoint latest();
 };
