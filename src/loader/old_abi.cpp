@@ -83,22 +83,6 @@ CUresult old_cuDeviceTotalMem(unsigned int* bytes, CUdevice device) {
   return result;
 }
 
-CUresult old_cuDevicePrimaryCtxRelease(CUdevice device) {
-  // A release too many is no error here. measured H200, driver 580.x
-  CUresult result = active_table()->cuDevicePrimaryCtxRelease(device);
-  return result == CUDA_ERROR_INVALID_CONTEXT ? CUDA_SUCCESS : result;
-}
-
-CUresult old_cuDevicePrimaryCtxSetFlags(CUdevice device, unsigned int flags) {
-  // Only before the context lives. measured H200, driver 580.x
-  unsigned int now = 0;
-  int active = 0;
-  CUresult result = active_table()->cuDevicePrimaryCtxGetState(device, &now, &active);
-  if (result != CUDA_SUCCESS) return result;
-  if (active) return CUDA_ERROR_PRIMARY_CONTEXT_ACTIVE;
-  return active_table()->cuDevicePrimaryCtxSetFlags(device, flags);
-}
-
 CUresult old_cuCtxCreate_v3(CUcontext* context, CUexecAffinityParam* params, int count,
                             unsigned int flags, CUdevice device) {
   CUctxCreateParams create{};

@@ -7,8 +7,6 @@ namespace limen::loader {
 
 CUresult old_cuGetProcAddress(const char* symbol, void** function, int version, cuuint64_t flags);
 CUresult old_cuDeviceTotalMem(unsigned int* bytes, CUdevice device);
-CUresult old_cuDevicePrimaryCtxRelease(CUdevice device);
-CUresult old_cuDevicePrimaryCtxSetFlags(CUdevice device, unsigned int flags);
 CUresult old_cuCtxCreate_v3(CUcontext* context, CUexecAffinityParam* params, int count,
                             unsigned int flags, CUdevice device);
 CUresult old_cuMemcpyBatchAsync(CUdeviceptr* dsts, CUdeviceptr* srcs, size_t* sizes, size_t count,

@@ -76,7 +76,7 @@ CONFORM(cuModuleGetGlobal, wrong_arguments) {
               CUDA_ERROR_NOT_FOUND);
   expect_code("a variable of the module's own",
               cuModuleGetGlobal(&address, &bytes, module, "hidden"),
-              CUDA_ERROR_NOT_FOUND);  // to measure on H200
+              CUDA_SUCCESS);  // to measure on H200: unused, it may be left out
   expect_code("the empty name", cuModuleGetGlobal(&address, &bytes, module, ""),
               CUDA_ERROR_NOT_FOUND);
   expect_code("no name", cuModuleGetGlobal(&address, &bytes, module, nullptr),
