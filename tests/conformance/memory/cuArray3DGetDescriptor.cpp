@@ -1,35 +1,44 @@
-#include "conformance/memory/array_case.h"
+#include "conformance/arrays.h"
+#include "conformance/conform.h"
 
 namespace limen::conform {
 
-CONFORM(cuArray3DGetDescriptor, as_created) {
-  CUDA_ARRAY3D_DESCRIPTOR made{}, desc{};
-  made.Width = 20, made.Height = 10, made.Depth = 3;
-  made.Format = CU_AD_FORMAT_SIGNED_INT16;
-  made.NumChannels = 2;
-  made.Flags = CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_SURFACE_LDST;
-  CUarray array = nullptr;
-  REQUIRE(cuArray3DCreate(&array, &made));
-  expect_code("asks", cuArray3DGetDescriptor(&desc, array), CUDA_SUCCESS);
-  expect("width", desc.Width, size_t{20});
-  expect("height", desc.Height, size_t{10});
-  expect("layers", desc.Depth, size_t{3});
-  expect("format", desc.Format, CU_AD_FORMAT_SIGNED_INT16);
-  expect("channels", desc.NumChannels, 2u);
-  expect("flags", desc.Flags, made.Flags);
-}
-
-CONFORM(cuArray3DGetDescriptor, of_a_flat_array) {
+CONFORM(cuArray3DGetDescriptor, of_every_kind_of_array) {
   CUDA_ARRAY3D_DESCRIPTOR desc{};
-  expect_code("asks", cuArray3DGetDescriptor(&desc, plain_array(20, 10)), CUDA_SUCCESS);
-  expect("no depth", desc.Depth, size_t{0});
-}
-
-CONFORM(cuArray3DGetDescriptor, wrong_arguments) {
-  CUDA_ARRAY3D_DESCRIPTOR desc{};
-  expect_code("no result", cuArray3DGetDescriptor(nullptr, plain_array()),
-              CUDA_ERROR_INVALID_VALUE);
+  CUarray array = make_array(24, 12, 6, CU_AD_FORMAT_HALF, 4, CUDA_ARRAY3D_SURFACE_LDST);
+  expect_code("three dimensions", cuArray3DGetDescriptor(&desc, array), CUDA_SUCCESS);
+  expect("width", desc.Width, 24u);
+  expect("height", desc.Height, 12u);
+  expect("depth", desc.Depth, 6u);
+  expect("format", desc.Format, CU_AD_FORMAT_HALF);
+  expect("channels", desc.NumChannels, 4u);
+  expect("flags", desc.Flags, unsigned(CUDA_ARRAY3D_SURFACE_LDST));
+  expect_code("no result", cuArray3DGetDescriptor(nullptr, array), CUDA_ERROR_INVALID_VALUE);
   expect_code("no array", cuArray3DGetDescriptor(&desc, nullptr), CUDA_ERROR_INVALID_HANDLE);
+  REQUIRE(cuArrayDestroy(array));
+  expect_code("destroyed", cuArray3DGetDescriptor(&desc, array), CUDA_ERROR_INVALID_HANDLE);
+  CUDA_ARRAY_DESCRIPTOR plane{9, 8, CU_AD_FORMAT_FLOAT, 1};
+  REQUIRE(cuArrayCreate(&array, &plane));
+  expect_code("of cuArrayCreate", cuArray3DGetDescriptor(&desc, array), CUDA_SUCCESS);
+  expect("no depth", desc.Depth, 0u);
+  expect("no flags", desc.Flags, 0u);
+}
+
+CONFORM(cuArray3DGetDescriptor, foreign_memory) {
+  CUDA_ARRAY3D_DESCRIPTOR desc{};
+  expect_code("refused", cuArray3DGetDescriptor(&desc, foreign_handle<CUarray>()),
+              CUDA_ERROR_INVALID_HANDLE);
+}
+
+CONFORM_WITH(cuArray3DGetDescriptor, needs_a_context, initialised) {
+  CUDA_ARRAY3D_DESCRIPTOR desc;
+  expect_code("no context", cuArray3DGetDescriptor(&desc, nullptr), CUDA_ERROR_INVALID_HANDLE);
+}
+
+CONFORM_WITH(cuArray3DGetDescriptor, needs_cuInit, nothing) {
+  CUDA_ARRAY3D_DESCRIPTOR desc;
+  expect_code("not initialised", cuArray3DGetDescriptor(&desc, nullptr),
+              CUDA_ERROR_NOT_INITIALIZED);
 }
 
 }  // namespace limen::conform

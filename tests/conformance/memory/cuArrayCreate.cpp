@@ -1,49 +1,84 @@
-#include "conformance/memory/array_case.h"
+#include "conformance/conform.h"
 
 namespace limen::conform {
 
-static CUDA_ARRAY_DESCRIPTOR described(size_t width, size_t height, CUarray_format format,
-                                       unsigned channels) {
-  CUDA_ARRAY_DESCRIPTOR desc{};
-  desc.Width = width, desc.Height = height, desc.Format = format, desc.NumChannels = channels;
-  return desc;
+namespace {
+
+CUDA_ARRAY_DESCRIPTOR shape(size_t width, size_t height, CUarray_format format, unsigned channels) {
+  return {width, height, format, channels};
 }
 
-CONFORM(cuArrayCreate, an_array_that_holds_texels) {
-  const auto desc = described(8, 4, CU_AD_FORMAT_UNSIGNED_INT32, 2);
+}  // namespace
+
+CONFORM(cuArrayCreate, holds_what_is_copied) {
+  CUDA_ARRAY_DESCRIPTOR desc = shape(64, 0, CU_AD_FORMAT_UNSIGNED_INT32, 1), back{};
   CUarray array = nullptr;
-  expect_code("creates", cuArrayCreate(&array, &desc), CUDA_SUCCESS);
-  const uint32_t in[2] = {17, 18};
-  uint32_t out[2] = {};
-  REQUIRE(cuMemcpyHtoA(array, 3 * 64 + 56, in, 8));
-  REQUIRE(cuMemcpyAtoH(out, array, 3 * 64 + 56, 8));
-  expect("first channel", out[0], 17u);
-  expect("second channel", out[1], 18u);
+  expect_code("one dimension", cuArrayCreate(&array, &desc), CUDA_SUCCESS);
+  uint32_t in[64], out[64] = {};
+  for (uint32_t i = 0; i < 64; ++i) in[i] = i * i;
+  REQUIRE(cuMemcpyHtoA(array, 0, in, sizeof in));
+  REQUIRE(cuMemcpyAtoH(out, array, 0, sizeof out));
+  expect_true("the same values", std::memcmp(in, out, sizeof in) == 0);
+  REQUIRE(cuArrayGetDescriptor(&back, array));
+  expect("width", back.Width, 64u);
+  expect("height", back.Height, 0u);
+  desc = shape(20, 30, CU_AD_FORMAT_FLOAT, 4);
+  expect_code("two dimensions", cuArrayCreate(&array, &desc), CUDA_SUCCESS);
+  REQUIRE(cuArrayGetDescriptor(&back, array));
+  expect("its height", back.Height, 30u);
+  expect("its channels", back.NumChannels, 4u);
 }
 
-CONFORM(cuArrayCreate, one_dimension) {
-  const auto desc = described(100, 0, CU_AD_FORMAT_HALF, 4);
-  CUarray array = nullptr;
-  expect_code("creates", cuArrayCreate(&array, &desc), CUDA_SUCCESS);
-  const uint64_t in = 0x1234567890abcdefu;
-  uint64_t out = 0;
-  REQUIRE(cuMemcpyHtoA(array, 99 * 8, &in, 8));
-  REQUIRE(cuMemcpyAtoH(&out, array, 99 * 8, 8));
-  expect("the last texel", out, in);
+CONFORM(cuArrayCreate, every_plain_format) {
+  constexpr CUarray_format formats[] = {CU_AD_FORMAT_UNSIGNED_INT8,  CU_AD_FORMAT_UNSIGNED_INT16,
+                                        CU_AD_FORMAT_UNSIGNED_INT32, CU_AD_FORMAT_SIGNED_INT8,
+                                        CU_AD_FORMAT_SIGNED_INT16,   CU_AD_FORMAT_SIGNED_INT32,
+                                        CU_AD_FORMAT_HALF,           CU_AD_FORMAT_FLOAT};
+  for (CUarray_format format : formats)
+    for (unsigned channels : {1u, 2u, 4u}) {
+      CUDA_ARRAY_DESCRIPTOR desc = shape(16, 16, format, channels);
+      CUarray array = nullptr;
+      expect_code(std::to_string(format) + " by " + std::to_string(channels),
+                  cuArrayCreate(&array, &desc), CUDA_SUCCESS);
+      REQUIRE(cuArrayDestroy(array));
+    }
 }
 
 CONFORM(cuArrayCreate, wrong_arguments) {
+  CUDA_ARRAY_DESCRIPTOR desc = shape(16, 16, CU_AD_FORMAT_FLOAT, 1);
   CUarray array = nullptr;
-  auto desc = described(8, 4, CU_AD_FORMAT_FLOAT, 1);
-  const auto bad = CUDA_ERROR_INVALID_VALUE;
-  expect_code("no result", cuArrayCreate(nullptr, &desc), bad);
-  expect_code("no description", cuArrayCreate(&array, nullptr), bad);
-  desc = described(0, 4, CU_AD_FORMAT_FLOAT, 1);
-  expect_code("no width", cuArrayCreate(&array, &desc), bad);
-  desc = described(8, 4, CU_AD_FORMAT_FLOAT, 3);
-  expect_code("three channels", cuArrayCreate(&array, &desc), bad);
-  desc = described(size_t{1} << 30, 4, CU_AD_FORMAT_FLOAT, 1);
-  expect_code("too wide", cuArrayCreate(&array, &desc), bad);
+  expect_code("no result", cuArrayCreate(nullptr, &desc), CUDA_ERROR_INVALID_VALUE);
+  expect_code("no descriptor", cuArrayCreate(&array, nullptr), CUDA_ERROR_INVALID_VALUE);
+  desc = shape(0, 16, CU_AD_FORMAT_FLOAT, 1);
+  expect_code("no width", cuArrayCreate(&array, &desc), CUDA_ERROR_INVALID_VALUE);
+  desc = shape(16, 16, CU_AD_FORMAT_FLOAT, 0);
+  expect_code("no channels", cuArrayCreate(&array, &desc), CUDA_ERROR_INVALID_VALUE);
+  desc = shape(16, 16, CU_AD_FORMAT_FLOAT, 3);
+  expect_code("3 channels", cuArrayCreate(&array, &desc), CUDA_ERROR_INVALID_VALUE);
+  desc = shape(16, 16, CU_AD_FORMAT_FLOAT, 5);
+  expect_code("5 channels", cuArrayCreate(&array, &desc), CUDA_ERROR_INVALID_VALUE);
+  desc = shape(16, 16, CUarray_format(0), 1);
+  expect_code("no format", cuArrayCreate(&array, &desc), CUDA_ERROR_INVALID_VALUE);
+  desc = shape(131073, 0, CU_AD_FORMAT_FLOAT, 1);
+  expect_code("too wide", cuArrayCreate(&array, &desc), CUDA_ERROR_INVALID_VALUE);
+  desc = shape(16, 65537, CU_AD_FORMAT_FLOAT, 1);
+  expect_code("too high", cuArrayCreate(&array, &desc), CUDA_ERROR_INVALID_VALUE);
+  expect_true("no handle", array == nullptr);
+  auto first = reinterpret_cast<CUresult (*)(CUarray*, const CUDA_ARRAY_DESCRIPTOR*)>(
+      driver_symbol("cuArrayCreate"));
+  expect_code("the 32-bit ABI", first(&array, &desc), CUDA_ERROR_INVALID_CONTEXT);
+}
+
+CONFORM_WITH(cuArrayCreate, needs_a_context, initialised) {
+  CUarray array;
+  CUDA_ARRAY_DESCRIPTOR desc = shape(16, 16, CU_AD_FORMAT_FLOAT, 1);
+  expect_code("no context", cuArrayCreate(&array, &desc), CUDA_ERROR_INVALID_CONTEXT);
+}
+
+CONFORM_WITH(cuArrayCreate, needs_cuInit, nothing) {
+  CUarray array;
+  CUDA_ARRAY_DESCRIPTOR desc = shape(16, 16, CU_AD_FORMAT_FLOAT, 1);
+  expect_code("not initialised", cuArrayCreate(&array, &desc), CUDA_ERROR_NOT_INITIALIZED);
 }
 
 }  // namespace limen::conform

@@ -2,29 +2,48 @@
 
 namespace limen::conform {
 
-CONFORM(cuMemAllocManaged, one_memory_for_both_sides) {
-  CUdeviceptr address = 0;
-  expect_code("allocates", cuMemAllocManaged(&address, 1 << 20, CU_MEM_ATTACH_GLOBAL),
-              CUDA_SUCCESS);
-  auto* words = reinterpret_cast<volatile uint32_t*>(address);
-  words[0] = 10;
-  REQUIRE(launch(common_kernel("add"), 1, 32, nullptr, address, 2u));
+CONFORM(cuMemAllocManaged, host_and_device_share_it) {
+  CUdeviceptr memory = 0;
+  expect_code("for all", cuMemAllocManaged(&memory, 4096, CU_MEM_ATTACH_GLOBAL), CUDA_SUCCESS);
+  auto* words = reinterpret_cast<volatile uint32_t*>(memory);
+  words[1023] = 5;
+  REQUIRE(launch(common_kernel("add"), 2, 8, nullptr, memory + 4092, 1u));
   REQUIRE(cuCtxSynchronize(nullptr));
-  expect("both wrote", words[0], 74u);
+  expect("the kernel added", words[1023], 21u);
   unsigned managed = 0;
-  REQUIRE(cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, address));
+  REQUIRE(cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, memory));
   expect("managed", managed, 1u);
-  REQUIRE(cuMemFree(address));
+  expect_code("for the host", cuMemAllocManaged(&memory, 64, CU_MEM_ATTACH_HOST), CUDA_SUCCESS);
+  *reinterpret_cast<volatile uint32_t*>(memory) = 1;
+  expect("the host's value", read<uint32_t>(memory), 1u);
 }
 
 CONFORM(cuMemAllocManaged, wrong_arguments) {
-  CUdeviceptr address = 0;
-  const auto bad = CUDA_ERROR_INVALID_VALUE;
-  expect_code("no result", cuMemAllocManaged(nullptr, 64, CU_MEM_ATTACH_GLOBAL), bad);
-  expect_code("no bytes", cuMemAllocManaged(&address, 0, CU_MEM_ATTACH_GLOBAL), bad);
-  expect_code("no flags", cuMemAllocManaged(&address, 64, 0), bad);
-  expect_code("a stream's", cuMemAllocManaged(&address, 64, CU_MEM_ATTACH_SINGLE), bad);
-  expect_code("the host's", cuMemAllocManaged(&address, 64, CU_MEM_ATTACH_HOST), CUDA_SUCCESS);
+  CUdeviceptr memory = 0;
+  expect_code("no result", cuMemAllocManaged(nullptr, 16, CU_MEM_ATTACH_GLOBAL),
+              CUDA_ERROR_INVALID_VALUE);
+  expect_code("no bytes", cuMemAllocManaged(&memory, 0, CU_MEM_ATTACH_GLOBAL),
+              CUDA_ERROR_INVALID_VALUE);
+  expect_code("no flag", cuMemAllocManaged(&memory, 16, 0), CUDA_ERROR_INVALID_VALUE);
+  expect_code("both flags",
+              cuMemAllocManaged(&memory, 16, CU_MEM_ATTACH_GLOBAL | CU_MEM_ATTACH_HOST),
+              CUDA_ERROR_INVALID_VALUE);
+  expect_code("for one stream", cuMemAllocManaged(&memory, 16, CU_MEM_ATTACH_SINGLE),
+              CUDA_ERROR_INVALID_VALUE);
+  expect_code("unknown flag", cuMemAllocManaged(&memory, 16, 8), CUDA_ERROR_INVALID_VALUE);
+  expect_true("no address", memory == 0);
+}
+
+CONFORM_WITH(cuMemAllocManaged, needs_a_context, initialised) {
+  CUdeviceptr memory;
+  expect_code("no context", cuMemAllocManaged(&memory, 16, CU_MEM_ATTACH_GLOBAL),
+              CUDA_ERROR_INVALID_CONTEXT);
+}
+
+CONFORM_WITH(cuMemAllocManaged, needs_cuInit, nothing) {
+  CUdeviceptr memory;
+  expect_code("not initialised", cuMemAllocManaged(&memory, 16, CU_MEM_ATTACH_GLOBAL),
+              CUDA_ERROR_NOT_INITIALIZED);
 }
 
 }  // namespace limen::conform

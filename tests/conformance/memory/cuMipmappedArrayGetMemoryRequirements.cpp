@@ -1,22 +1,29 @@
-#include "conformance/memory/mipmap_case.h"
+#include "conformance/conform.h"
 
 namespace limen::conform {
 
-CONFORM(cuMipmappedArrayGetMemoryRequirements, at_least_its_texels) {
-  auto desc = mipmap_descriptor();
-  desc.Flags = CUDA_ARRAY3D_DEFERRED_MAPPING;
+CONFORM(cuMipmappedArrayGetMemoryRequirements, only_of_deferred_arrays) {
+  CUDA_ARRAY3D_DESCRIPTOR desc{32, 32, 0, CU_AD_FORMAT_FLOAT, 1, 0};
   CUmipmappedArray array = nullptr;
-  // As for arrays: NVIDIA's driver answers for memory that comes later only.
-  if (cuMipmappedArrayCreate(&array, &desc, 3) != CUDA_SUCCESS) array = mipmapped(3);
+  REQUIRE(cuMipmappedArrayCreate(&array, &desc, 4));
   CUDA_ARRAY_MEMORY_REQUIREMENTS needs{};
-  expect_code("asks", cuMipmappedArrayGetMemoryRequirements(&needs, array, 0), CUDA_SUCCESS);
-  expect_true("size", needs.size >= size_t{32 * 16 + 16 * 8 + 8 * 4} * 4);
-  expect_true("alignment", needs.alignment != 0);
+  expect_code("an array with memory", cuMipmappedArrayGetMemoryRequirements(&needs, array, 0),
+              CUDA_ERROR_INVALID_VALUE);
+  expect_code("no result", cuMipmappedArrayGetMemoryRequirements(nullptr, array, 0),
+              CUDA_ERROR_INVALID_VALUE);
+  expect_code("no device", cuMipmappedArrayGetMemoryRequirements(&needs, array, 99),
+              CUDA_ERROR_INVALID_DEVICE);  // to measure on H200
+  expect_code("no array", cuMipmappedArrayGetMemoryRequirements(&needs, nullptr, 0),
+              CUDA_ERROR_INVALID_HANDLE);  // to measure on H200
+  REQUIRE(cuMipmappedArrayDestroy(array));
+  expect_code("destroyed", cuMipmappedArrayGetMemoryRequirements(&needs, array, 0),
+              CUDA_ERROR_INVALID_HANDLE);  // to measure on H200
 }
 
-CONFORM(cuMipmappedArrayGetMemoryRequirements, wrong_arguments) {
-  expect_code("no result", cuMipmappedArrayGetMemoryRequirements(nullptr, mipmapped(), 0),
-              CUDA_ERROR_INVALID_VALUE);
+CONFORM_WITH(cuMipmappedArrayGetMemoryRequirements, needs_cuInit, nothing) {
+  CUDA_ARRAY_MEMORY_REQUIREMENTS needs;
+  expect_code("not initialised", cuMipmappedArrayGetMemoryRequirements(&needs, nullptr, 0),
+              CUDA_ERROR_NOT_INITIALIZED);
 }
 
 }  // namespace limen::conform

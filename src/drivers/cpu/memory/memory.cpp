@@ -169,8 +169,13 @@ CUresult cuMemHostRegister(void* p, size_t bytesize, unsigned int flags) {
   if (!p || !bytesize || (flags & ~known)) return CUDA_ERROR_INVALID_VALUE;
   auto address = reinterpret_cast<uint64_t>(p);
   if (address + bytesize < address) return CUDA_ERROR_INVALID_VALUE;
-  if (driver().space.contains(address) || !is_mapped(address, bytesize))
-    return CUDA_ERROR_INVALID_VALUE;
+  if (driver().space.contains(address)) {
+    PointerInfo info;
+    return classify(address, &info) && info.memory == Memory::host
+               ? CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED
+               : CUDA_ERROR_INVALID_VALUE;
+  }
+  if (!is_mapped(address, bytesize)) return CUDA_ERROR_INVALID_VALUE;
   flags |= CU_MEMHOSTREGISTER_DEVICEMAP;
   return host_registry().add({address, bytesize, 0, flags, context->owner});
 }

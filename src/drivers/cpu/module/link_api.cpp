@@ -44,12 +44,15 @@ Result<void> add_library(LinkState& link, std::string_view archive) {
 }
 
 Result<void> add_ptx(LinkState& link, const char* data, size_t bytes) {
-  LIMEN_TRY(fatbin::Image image, fatbin::parse_memory(data, bytes));
-  if (image.form() != fatbin::Form::ptx_text)
-    return Error{Code::invalid_image, "what was given as PTX is no text", ""};
+  auto image = fatbin::parse_memory(data, bytes);
+  if (!image.ok() || image->form() != fatbin::Form::ptx_text)
+    return Error{Code::invalid_ptx, "what was given as PTX is no such text", ""};
   std::string text(data, bytes);
   text.resize(std::strlen(text.c_str()));
+  // Compiled here by NVIDIA's driver: errors are this call's. What is missing is the link's matter.
   LIMEN_TRY(std::unique_ptr<ptx::Module> parsed, ptx::parse_module(text));
+  Program whole(std::move(parsed), {});
+  LIMEN_CHECK(whole.verify_all(true, [](const ptx::Function&) { return Result<void>(); }));
   link.texts.push_back(std::move(text));
   return {};
 }
@@ -71,6 +74,9 @@ Result<void> add_input(LinkState& link, CUjitInputType type, const char* data, s
     case CU_JIT_INPUT_PTX:
       return add_ptx(link, data, bytes);
     case CU_JIT_INPUT_FATBINARY: {
+      LIMEN_TRY(fatbin::Image image, fatbin::parse_pointer(data));
+      if (image.form() == fatbin::Form::ptx_text)
+        return Error{Code::invalid_image, "what was given as a fat binary is text", ""};
       LIMEN_TRY(ChosenPtx chosen, choose_ptx(data, link.context->device, false));
       for (std::string& text : chosen.texts) link.texts.push_back(std::move(text));
       return {};
@@ -97,7 +103,9 @@ CUresult add(LinkState& link, CUjitInputType type, const void* data, size_t byte
   if (added.ok()) return CUDA_SUCCESS;
   link.texts.resize(before);
   Error error = added.error();
-  error.what = fmt::format("{}: {}", name ? name : "<unnamed>", error.what);
+  // A line stays in front: what reads the log looks for NVIDIA's "ptx input, line 7".
+  if (error.what.rfind("line ", 0) != 0)
+    error.what = fmt::format("{}: {}", name ? name : "<unnamed>", error.what);
   return report_to_log(error, link.log);
 }
 

@@ -160,6 +160,23 @@ Error closed_library_error(Error error) {
   return error;
 }
 
+namespace {
+
+/// What the options say of the kernels, and what the log says of them.
+void apply_options(ptx::Module& module, JitOptions& options) {
+  for (ptx::Function& function : module.functions) {
+    if (!function.is_entry || !function.has_body) continue;
+    const bool bound = function.max_ntid[0] || function.req_ntid[0];
+    if (options.max_threads() && (!bound || options.overrides()))
+      function.max_ntid = {options.max_threads(), 1, 1};
+    if (options.verbose())
+      options.info(fmt::format("ptxas info    : Compiling entry function '{}' for 'sm_{}'",
+                               function.name, module.target_sm));
+  }
+}
+
+}  // namespace
+
 Result<std::shared_ptr<Program>> make_program(ChosenPtx chosen, JitOptions& log) {
   std::string all;
   const size_t texts = chosen.texts.size();
@@ -178,6 +195,8 @@ Result<std::shared_ptr<Program>> make_program(ChosenPtx chosen, JitOptions& log)
   }
   LIMEN_TRY(std::unique_ptr<ptx::Module> linked, ptx::link_modules(std::move(modules)));
   LIMEN_CHECK(check_whole(*linked, log));
+  apply_options(*linked, log);
+  if (log.max_threads()) all += fmt::format("{} threads", log.max_threads());
   auto program =
       std::make_shared<Program>(std::move(linked), image::content_hash(all.data(), all.size()));
   warn_of_missing_parts(chosen.left_out, *program);
@@ -195,6 +214,9 @@ Result<std::shared_ptr<Program>> make_program(ChosenPtx chosen, JitOptions& log)
 Result<std::string> read_file(const char* path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
+  // Nothing to read is no failure of an open file; a folder can be opened, too.
+  const bool empty = file && file.peek() == std::ifstream::traits_type::eof() && !file.bad();
+  if (empty) return std::string();
   if (!file || !(text << file.rdbuf()))
     return Error{Code::file_not_found, fmt::format("cannot read '{}'", path), ""};
   return std::move(text).str();
