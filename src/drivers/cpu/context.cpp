@@ -179,6 +179,7 @@ void Context::activate() {
   stack_bytes = 1024;
   pending_launches = 2048;
   l2_fetch_bytes = 64;
+  l2_persisting_bytes = 0;
   cache_config = 0;
   shared_config = 0;
   print.reset();
@@ -588,7 +589,7 @@ CUresult limit_of(Context& context, CUlimit limit, size_t* value) {
       *value = context.l2_fetch_bytes;
       return CUDA_SUCCESS;
     case CU_LIMIT_PERSISTING_L2_CACHE_SIZE:
-      *value = 0;
+      *value = context.l2_persisting_bytes;
       return CUDA_SUCCESS;
     case CU_LIMIT_SHMEM_SIZE:
       *value =
@@ -636,7 +637,10 @@ CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
       context->l2_fetch_bytes = value;  // a hint on NVIDIA's devices; there is nothing to tune here
       return CUDA_SUCCESS;
     case CU_LIMIT_PERSISTING_L2_CACHE_SIZE:
-      return CUDA_SUCCESS;  // rounded down to the most: 0
+      // More than the device has is cut to what it has.
+      context->l2_persisting_bytes = std::min(
+          value, size_t(context->device.limit(CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE)));
+      return CUDA_SUCCESS;
     case CU_LIMIT_SHMEM_SIZE:
     case CU_LIMIT_CIG_ENABLED:
       return CUDA_ERROR_NOT_PERMITTED;

@@ -71,6 +71,7 @@ struct Context final : StreamOwner {
   std::atomic<size_t> stack_bytes{1024};
   std::atomic<size_t> pending_launches{2048};
   std::atomic<size_t> l2_fetch_bytes{64};
+  std::atomic<size_t> l2_persisting_bytes{0};  ///< a hint; only kept to be read back
   std::atomic<int> cache_config{0};
   std::atomic<int> shared_config{0};
   CoredumpSettings coredump;  ///< guarded by the lock of coredump.cpp
