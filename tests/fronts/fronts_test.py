@@ -6,6 +6,7 @@ import ctypes
 import glob
 import os
 import re
+import struct
 import subprocess
 import sys
 import tempfile
@@ -84,6 +85,37 @@ for launch in (cuda.cuLaunchCooperativeKernel, cuda.cuLaunchKernel):
     ok(cuda.cuMemcpyDtoH_v2(out, to, ctypes.c_size_t(4 * 288)))
     print(sorted(set(out[blocks:])))
 """
+
+
+# A library of NVIDIA's, by its name: asks what the device is and loads a fat binary of its own.
+CLOSED = r"""
+#include <dlfcn.h>
+static const unsigned char image[] __attribute__((aligned(8))) = { %s };
+static void* get(const char* name) { return dlsym(dlopen("libcuda.so.1", RTLD_NOW), name); }
+int major(void) {
+  int value = 0;
+  ((int (*)(unsigned))get("cuInit"))(0);
+  ((int (*)(int*, int, int))get("cuDeviceGetAttribute"))(&value, 75, 0);
+  return value;
+}
+int load(void) {
+  void *context, *module;
+  ((int (*)(void**, int))get("cuDevicePrimaryCtxRetain"))(&context, 0);
+  ((int (*)(void*))get("cuCtxSetCurrent"))(context);
+  return ((int (*)(void**, const void*))get("cuModuleLoadData"))(&module, image);
+}
+"""
+
+
+def fat_binary(text, sm):
+    """One PTX entry, uncompressed."""
+    payload = text.encode()
+    payload += b"\0" * (-len(payload) % 8)
+    entry = bytearray(64)
+    struct.pack_into("<HHIQ", entry, 0, 1, 0x0101, 64, len(payload))
+    struct.pack_into("<HHIIIQ", entry, 24, 0, 9, sm, 0, 0, 0x11)
+    body = bytes(entry) + payload
+    return struct.pack("<IHHQ", 0xBA55ED50, 1, 16, len(body)) + body
 
 
 class Fronts(unittest.TestCase):
@@ -235,6 +267,27 @@ class Fronts(unittest.TestCase):
                               ("libnvrtc.so.12", "nvrtcGetNVVM"), ("libnvrtc.so.13", "nvrtcGetLTOIR")):
             self.assertTrue(getattr(ctypes.CDLL(str(ARGS.lib / library)), name))
         self.assertFalse(hasattr(ctypes.CDLL(str(ARGS.lib / "libnvrtc.so.13")), "nvrtcGetNVVM"))
+
+    # Closed libraries.
+
+    def test_closed_libraries_are_off_unless_asked_for(self):
+        image = fat_binary(KERNEL.replace("8.0", "9.0").replace("sm_75", "sm_121"), 121)
+        source = self.root / "closed.c"
+        source.write_text(CLOSED % ", ".join(map(str, image)))
+        answers = {}
+        for name in ("libcurand.so.10", "libmine.so"):
+            library = self.compile(source, self.root / name, "-shared", "-fPIC")
+            code = (f"import ctypes; l = ctypes.CDLL('{library}'); print(l.major(), l.load())")
+            for setting in ("off", "13.0"):
+                done = self.run_limen(sys.executable, "-c", code,
+                                      env={"LIMEN_LIBRARY_CC": setting})
+                answers[name, setting] = done.stdout.strip()
+                if (name, setting) == ("libcurand.so.10", "off"):
+                    self.assertIn("set LIMEN_LIBRARY_CC=13.0", done.stderr)
+        self.assertEqual(answers, {("libcurand.so.10", "off"): "12 209",
+                                   ("libcurand.so.10", "13.0"): "13 0",
+                                   ("libmine.so", "off"): "12 209",
+                                   ("libmine.so", "13.0"): "12 209"})
 
     # ptxas.
 

@@ -171,6 +171,8 @@ int assemble(const Options& options, std::vector<Input> inputs) {
 int run(const std::vector<std::string>& words) {
   auto options = read_options(words);
   if (!options.ok()) return fatal(options.error().what);
+  for (const std::string& word : options->unknown)
+    fmt::print(stderr, "ptxas warning : Option '{}' is not known here and has no effect\n", word);
   if (options->version) return print_version();
   if (options->help || words.empty()) return print_help();
   if (options->list_versions) {

@@ -132,6 +132,11 @@ class Reader {
         value = name.substr(1);
         has_value = true;
       }
+      // ptxas has options that its help does not name (Triton uses one); with "=" their form is plain.
+      if (!row && equals != std::string_view::npos) {
+        out_.unknown.push_back(word);
+        continue;
+      }
       if (!row) return unknown(word);
       if (row->takes_value && !has_value) {
         if (++i == words.size())

@@ -20,6 +20,7 @@ struct Options {
   bool list_versions = false;
   bool help = false;
   bool compile_only = false;
+  std::vector<std::string> unknown;  ///< of the form name=value: no effect, to be told
 };
 
 /// Options that steer NVIDIA's code generator are read and have no effect.

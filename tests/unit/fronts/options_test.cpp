@@ -92,6 +92,14 @@ TEST(PtxasOptions, VirtualArchitecturesOnlyCheck) {
   EXPECT_TRUE(out->parse_only);
 }
 
+// Triton 3.9 writes one that ptxas's help does not name.
+TEST(PtxasOptions, UnknownOptionsWithAValueAreToldAndPassedOver) {
+  auto out = ptxas::read_options({"--regAllocOptLevel=2", "a.ptx"});
+  ASSERT_TRUE(out.ok());
+  EXPECT_EQ(out->unknown, Words{"--regAllocOptLevel=2"});
+  EXPECT_EQ(out->inputs, Words{"a.ptx"});
+}
+
 TEST(PtxasOptions, WrongWordsAreNamed) {
   auto unknown = ptxas::read_options({"--frob", "a.ptx"});
   ASSERT_FALSE(unknown.ok());
