@@ -43,7 +43,8 @@ void folds(Verdict& verdict, int n, const std::vector<int>& in,
            const thrust::device_vector<int>& d) {
   verdict.equal<long long>(
       thrust::transform_reduce(d.begin(), d.end(), Square{}, 0ll, thrust::plus<long long>{}),
-      std::inner_product(in.begin(), in.end(), in.begin(), 0ll), "transform_reduce", n);
+      std::transform_reduce(in.begin(), in.end(), 0ll, std::plus<long long>{}, Square{}),
+      "transform_reduce", n);
   verdict.equal<long long>(thrust::count_if(d.begin(), d.end(), Even{}),
                            std::count_if(in.begin(), in.end(), Even{}), "count_if", n);
   verdict.equal<long long>(thrust::max_element(d.begin(), d.end()) - d.begin(),

@@ -135,6 +135,20 @@ TEST_F(AllocatorTest, reuse_changes_size_and_kind_in_place) {
   EXPECT_TRUE(memory_->release(base));
 }
 
+TEST_F(AllocatorTest, reuse_leaves_the_bytes_of_earlier_uses_alone) {
+  // In a pool, work queued for the earlier use may still run when the block has its next size.
+  uint64_t base = memory_->allocate(1000, MemoryKind::pool, 1);
+  auto* bytes = reinterpret_cast<unsigned char*>(base);
+  std::memset(bytes, 0x11, 1000);
+  EXPECT_TRUE(memory_->reuse(base, 400, MemoryKind::pool, 1));
+  EXPECT_TRUE(std::all_of(bytes, bytes + 1000, [](unsigned char b) { return b == 0x11; }));
+  std::memset(bytes, 0x22, 1000);  // the earlier use's last work
+  testing::internal::CaptureStderr();
+  EXPECT_TRUE(memory_->reuse(base, 990, MemoryKind::pool, 1));
+  EXPECT_TRUE(memory_->release(base));
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+
 TEST_F(AllocatorTest, crowd_of_medium_blocks_stays_within_the_mapping_limit) {
   // More blocks than Linux would grant mappings of their own.
   std::vector<uint64_t> bases;

@@ -66,7 +66,7 @@ uint64_t Allocator::allocate(uint64_t bytes, MemoryKind kind, uint32_t owner, ui
   if (bytes >= ask_system_above && options_.available_bytes && bytes > options_.available_bytes())
     return 0;
   std::lock_guard lock(mutex_);
-  Block block{bytes, next_id_, owner, kind, flags};
+  Block block{bytes, bytes, next_id_, owner, kind, flags};
   bool slab =
       bytes + canary_bytes <= (page_regions_ < crowded_regions ? slab_limit : crowded_slab_limit);
   uint64_t base = slab ? allocate_slot(bytes, block) : allocate_pages(bytes, block);
@@ -254,9 +254,10 @@ bool Allocator::reuse(uint64_t base, uint64_t bytes, MemoryKind kind, uint32_t o
   uint64_t room = region->slot_bytes ? region->slot_bytes - canary_bytes : region->committed;
   if (bytes > room || base != region->base + uint64_t{slot} * region->slot_bytes) return false;
   Block& block = region->blocks[slot];
-  if (region->slot_bytes) {
-    check_canary(base, block);
-    write_canary(base, bytes);
+  if (region->slot_bytes) check_canary(base, block);
+  if (bytes > block.extent) {
+    block.extent = bytes;
+    if (region->slot_bytes) write_canary(base, bytes);
   }
   if (block.kind != kind) block.id = next_id_++;
   block.bytes = bytes;
@@ -340,14 +341,14 @@ void Allocator::write_canary(uint64_t base, uint64_t bytes) {
 }
 
 void Allocator::check_canary(uint64_t base, const Block& block) const {
-  const auto* bytes = reinterpret_cast<const unsigned char*>(base + block.bytes);
+  const auto* bytes = reinterpret_cast<const unsigned char*>(base + block.extent);
   for (uint64_t i = 0; i < canary_bytes; ++i) {
     if (bytes[i] == canary_byte) continue;
     log::warn(
         "something wrote past the end of a %s block: %llu bytes at %#llx, first overwritten "
         "byte at offset %llu",
-        options_.what, static_cast<unsigned long long>(block.bytes),
-        static_cast<unsigned long long>(base), static_cast<unsigned long long>(block.bytes + i));
+        options_.what, static_cast<unsigned long long>(block.extent),
+        static_cast<unsigned long long>(base), static_cast<unsigned long long>(block.extent + i));
     return;
   }
 }

@@ -83,7 +83,11 @@ class Allocator {
   static constexpr uint32_t class_count = 48;
 
   struct Block {
-    uint64_t bytes = 0, id = 0;  ///< bytes == 0: free
+    uint64_t bytes = 0;  ///< 0: free
+    /// The most bytes that this block was ever used with: work queued for an earlier use may still
+    /// write up to here, so the canary stands behind it.
+    uint64_t extent = 0;
+    uint64_t id = 0;
     uint32_t owner = 0;
     MemoryKind kind = MemoryKind::none;
     uint8_t flags = 0;
