@@ -308,6 +308,7 @@ CUresult cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int f
   EventHandle* event;
   if (CUresult result = resolve_event(hEvent, &event)) return result;
   if (event->context != on.context) return CUDA_ERROR_INVALID_HANDLE;
+  if (flags == CU_EVENT_RECORD_EXTERNAL) return CUDA_ERROR_INVALID_VALUE;  // but in a capture
   before_work(*on.context, *on.stream);
   on.stream->record(event->state);
   return CUDA_SUCCESS;
