@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <set>
 
 #include "abi/cpu_api.h"
 #include "drivers/cpu/context.h"
@@ -12,6 +13,23 @@
 namespace limen::cpu {
 
 namespace {
+
+/// Blocks whose CU_POINTER_ATTRIBUTE_SYNC_MEMOPS was set, by id; ids do not come again. Only read
+/// back: copies of this driver are ordered as if it were set.
+struct SyncBook {
+  std::shared_mutex mutex;
+  std::set<uint64_t> blocks;
+};
+SyncBook& sync_book() {
+  static auto* made = new SyncBook;
+  return *made;
+}
+
+bool synchronizes(const PointerInfo& info) {
+  if (info.memory == Memory::managed) return true;
+  std::shared_lock lock(sync_book().mutex);
+  return sync_book().blocks.contains(info.block.id);
+}
 
 /// Writes one attribute. `known`: the pointer is one of ours; else zeros stand for "no such
 /// memory".
@@ -36,7 +54,7 @@ CUresult write_attribute(void* data, CUpointer_attribute attribute, CUdeviceptr 
       if (known && info.memory == Memory::device) return CUDA_ERROR_INVALID_VALUE;
       return put(known ? ptr : CUdeviceptr{0});
     case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
-      return put(unsigned(known && info.memory == Memory::managed));
+      return put(unsigned(known && synchronizes(info)));
     case CU_POINTER_ATTRIBUTE_BUFFER_ID:
       return put(known ? info.block.id : uint64_t{0});
     case CU_POINTER_ATTRIBUTE_IS_MANAGED:
@@ -187,7 +205,14 @@ CUresult cuPointerSetAttribute(const void* value, CUpointer_attribute attribute,
   if (!value || attribute != CU_POINTER_ATTRIBUTE_SYNC_MEMOPS) return CUDA_ERROR_INVALID_VALUE;
   PointerInfo info;
   if (!classify(ptr, &info) || info.memory != Memory::device) return CUDA_ERROR_INVALID_VALUE;
-  return CUDA_SUCCESS;  // copies of this driver are ordered as if the attribute were set
+  unsigned on;
+  std::memcpy(&on, value, sizeof on);
+  std::unique_lock lock(sync_book().mutex);
+  if (on)
+    sync_book().blocks.insert(info.block.id);
+  else
+    sync_book().blocks.erase(info.block.id);
+  return CUDA_SUCCESS;
 }
 
 }  // namespace limen::cpu

@@ -46,6 +46,9 @@ bool classify(uint64_t address, PointerInfo* info);
 /// errors: CUDA_ERROR_INVALID_VALUE.
 CUresult check_range(uint64_t address, uint64_t bytes, bool device_operand, PointerInfo* info);
 
+/// Whether the process has all pages of a range of plain host memory.
+bool is_mapped(uint64_t address, uint64_t bytes);
+
 /// Drops what cuMemAdvise remembered of a managed block that is freed.
 void forget_advice(uint64_t block_id);
 
