@@ -20,15 +20,25 @@ OPENER = """\
 #include "abi/cpu_api.h"
 #include "abi/driver_table.h"
 #include "abi/unsupported.h"
+#include "drivers/cpu/call.h"
 
 namespace limen {
 namespace {
 
+/// A function's name as a template argument.
+template <size_t size>
+struct Name {
+  constexpr Name(const char (&name)[size]) {
+    for (size_t i = 0; i < size; ++i) text[i] = name[i];
+  }
+  char text[size];
+};
+
 template <auto Function>
-struct Guard;
+struct Whole;
 
 template <typename... Args, CUresult (*Function)(Args...)>
-struct Guard<Function> {
+struct Whole<Function> {
   static CUresult call(Args... args) {
     try {
       return Function(args...);
@@ -39,6 +49,28 @@ struct Guard<Function> {
     } catch (...) {
       return CUDA_ERROR_UNKNOWN;
     }
+  }
+};
+
+template <auto Function, Name name>
+struct Guard;
+
+template <typename... Args, CUresult (*Function)(Args...), Name name>
+struct Guard<Function, name> {
+  static CUresult call(Args... args) {
+    cpu::CallScope scope;
+    return cpu::noted(name.text, Whole<Function>::call(args...));
+  }
+};
+
+/// For the calls that open the gate.
+template <auto Function, Name name>
+struct Ungated;
+
+template <typename... Args, CUresult (*Function)(Args...), Name name>
+struct Ungated<Function, name> {
+  static CUresult call(Args... args) {
+    return cpu::noted(name.text, Whole<Function>::call(args...));
   }
 };
 """
@@ -74,7 +106,7 @@ def main(out):
                          f"  static Unsupported once;\n"
                          f'  return once.answer("{f.name}");\n}}')
     lines.append("\n}  // namespace\n}  // namespace limen\n")
-    lines.append("using limen::Guard;\n\nextern \"C\" constinit const limen::DriverTable "
+    lines.append("using limen::Guard;\nusing limen::Ungated;\n\nextern \"C\" constinit const limen::DriverTable "
                  "limen_driver_table = {")
     lines.append("    .size_bytes = sizeof(limen::DriverTable),")
     lines.append("    .hash = limen::driver_table_hash,")
@@ -82,7 +114,9 @@ def main(out):
                        for n in INTERNAL)
     lines.append(f"    .internal = {{{values}}},")
     for f in functions:
-        value = f"Guard<&limen::cpu::{f.name}>::call" if f.name in found else f"limen::{f.name}"
+        guard = "Ungated" if f.file == "checkpoint" else "Guard"
+        value = (f'{guard}<&limen::cpu::{f.name}, "{f.name}">::call' if f.name in found
+                 else f"limen::{f.name}")
         lines.append(f"    .{f.name} = {value},")
     lines.append("};\n")
     model.write_if_changed(Path(out) / "drivers" / "cpu" / "table.cpp", "\n".join(lines))

@@ -1,4 +1,5 @@
-"""Prints loader/error_table.inc from spec/errors.toml, in ascending order of code."""
+"""Prints loader/error_table.inc and drivers/cpu/error_names.inc from spec/errors.toml, in ascending
+order of code."""
 import json
 import sys
 from pathlib import Path
@@ -19,6 +20,9 @@ def main(out):
         raise SystemExit(f"errors.toml: {name} is missing")
     rows = [f"{{{e['code']}, {json.dumps(e['name'])}, {json.dumps(e['text'])}}}," for e in errors]
     model.write_if_changed(Path(out) / "loader" / "error_table.inc", "\n".join(rows) + "\n")
+    names = [f"{{{e['code']}, {json.dumps(e['name'])}}}," for e in errors]
+    model.write_if_changed(Path(out) / "drivers" / "cpu" / "error_names.inc",
+                           "\n".join(names) + "\n")
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ constinit std::atomic<int> level{-1};
 namespace {
 
 constinit std::atomic<int> log_fd{STDERR_FILENO};
+constinit std::atomic<Sink> log_sink{nullptr};
 constexpr const char* level_names[] = {"off", "error", "warn", "info", "trace"};
 
 void write_all(int fd, const char* data, size_t size) {
@@ -59,8 +60,17 @@ void write_line(Level level, std::string_view text) {
   write_all(log_fd.load(std::memory_order_relaxed), line, size);
 }
 
+Sink sink_for(Level level) {
+  return level <= Level::warn ? log_sink.load(std::memory_order_acquire) : nullptr;
+}
+
+void write_text(Level level, std::string_view text) {
+  if (enabled(level)) write_line(level, text);
+  if (Sink sink = sink_for(level)) sink(level, text);
+}
+
 void write_format(Level level, const char* format, va_list args) {
-  if (!enabled(level)) return;
+  if (!enabled(level) && !sink_for(level)) return;
   char stack[1024];
   va_list again;
   va_copy(again, args);
@@ -69,9 +79,9 @@ void write_format(Level level, const char* format, va_list args) {
     std::string heap(static_cast<size_t>(size) + 1, '\0');
     std::vsnprintf(heap.data(), heap.size(), format, again);
     heap.resize(static_cast<size_t>(size));
-    write_line(level, heap);
+    write_text(level, heap);
   } else if (size >= 0) {
-    write_line(level, {stack, static_cast<size_t>(size)});
+    write_text(level, {stack, static_cast<size_t>(size)});
   }
   va_end(again);
 }
@@ -115,9 +125,9 @@ int detail::read_level() {
   return static_cast<int>(chosen);
 }
 
-void write(Level level, std::string_view text) {
-  if (enabled(level)) write_line(level, text);
-}
+void write(Level level, std::string_view text) { write_text(level, text); }
+
+void set_sink(Sink sink) { log_sink.store(sink, std::memory_order_release); }
 
 #define LIMEN_LOG_FUNCTION(name)             \
   void name(const char* format, ...) {       \

@@ -31,6 +31,10 @@ void warn(const char* format, ...) __attribute__((format(printf, 1, 2)));
 void info(const char* format, ...) __attribute__((format(printf, 1, 2)));
 void trace(const char* format, ...) __attribute__((format(printf, 1, 2)));
 
+/// Hands errors and warnings also to `sink`, whatever LIMEN_LOG says; it must not log itself.
+using Sink = void (*)(Level level, std::string_view text);
+void set_sink(Sink sink);
+
 /// Says that an API function is not built; written at every level but off.
 void unsupported(const char* name);
 

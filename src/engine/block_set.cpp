@@ -33,7 +33,7 @@ bool wakes_later(const Fiber* a, const Fiber* b) { return a->wake_ns > b->wake_n
 }  // namespace
 
 BlockSet::BlockSet(Worker& worker, size_t stack_bytes)
-    : worker_(worker), pool_(stack_bytes, &BlockSet::run_fiber) {}
+    : worker_(worker), usual_stack_bytes_(stack_bytes), pool_(stack_bytes, &BlockSet::run_fiber) {}
 
 BlockSet::~BlockSet() {
   for (auto& block : owned_)
@@ -81,6 +81,7 @@ void BlockSet::give_back_memory() {
   free_clusters_.clear();
   clusters_.clear();
   pool_.give_back(0, true);
+  pool_.use_stacks(usual_stack_bytes_);
 }
 
 void BlockSet::offer_stacks() {
@@ -91,11 +92,19 @@ void BlockSet::offer_stacks() {
 /// False: no stacks now; the grid is left for later or for others.
 bool BlockSet::join(GridRun& grid) {
   const bool alone = joined_.empty();
+  if (grid.fiber_stack_bytes > pool_.stack_bytes()) {
+    // Stacks are of one size a worker, so the blocks it holds must end first.
+    if (!alone) {
+      worker_.scheduler().leave(grid, worker_.index());
+      return false;
+    }
+    pool_.use_stacks(grid.fiber_stack_bytes);
+  }
   if (!has_room(grid, !alone)) {
     // Nobody else holds any: waiting would not help, and start_block says what is missing.
     if (!alone || StackStore::held() > pool_.available()) {
       StackStore::set_wanted(true);
-      worker_.scheduler().leave(grid);
+      worker_.scheduler().leave(grid, worker_.index());
       return false;
     }
   } else if (alone && StackStore::wanted()) {
@@ -104,7 +113,7 @@ bool BlockSet::join(GridRun& grid) {
   joined_.push_back({&grid, 0, 1, now_ns()});
   if (!admit(joined_.back())) {
     joined_.pop_back();
-    worker_.scheduler().leave(grid);
+    worker_.scheduler().leave(grid, worker_.index());
     return true;
   }
   // All blocks of a cooperative grid will be needed; each worker takes its share at once.
@@ -155,6 +164,7 @@ bool BlockSet::admit(Joined& joined) {
   }
   FiberBlock* first = size == 1 ? take_block() : take_cluster(size)->blocks[0];
   joined.blocks += size;
+  grid.tell_begun(linear, size);
   if (!start(*first, grid, linear)) drop_block(*first);
   return true;
 }
@@ -225,7 +235,7 @@ bool BlockSet::start_block(FiberBlock& block, GridRun& grid, uint64_t linear) {
   block.BlockRecord::fibers = true;
   block.context.launch = &grid.launch;
   block.context.block = static_cast<BlockRecord*>(&block);
-  block.context.worker = worker_.index() % std::max(1u, grid.launch.sm_count);
+  block.context.worker = grid.sm_of(worker_.index());
   block.context.slots = nullptr;
   block.warp_fn = code.warp_fn;
   block.mxcsr = mxcsr_default | (meta.flush_denormals != 0 ? mxcsr_flush : 0);
@@ -294,6 +304,7 @@ void BlockSet::block_over(FiberBlock& block) {
     worker_.note_cost(grid, (now - block.started_ns) * size / std::max(1u, resident_), size);
     while (!worker_.scheduler().has_more_urgent(grid.priority) &&
            grid.claim(size, linear) == size) {
+      grid.tell_begun(linear, size);
       FiberBlock& first = block.cluster != nullptr ? *block.cluster->blocks[0] : block;
       if (start(first, grid, linear)) {
         worker_.finish_blocks(grid, over);
@@ -309,7 +320,7 @@ void BlockSet::block_over(FiberBlock& block) {
   const bool last_here = (joined->blocks -= size) == 0;
   if (last_here) joined_.erase(joined);
   worker_.finish_blocks(grid, over);
-  if (last_here) worker_.scheduler().leave(grid);
+  if (last_here) worker_.scheduler().leave(grid, worker_.index());
 }
 
 /// Frees the block, or all blocks of its cluster.

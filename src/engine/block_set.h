@@ -123,6 +123,7 @@ class BlockSet {
   Fiber* pop();
 
   Worker& worker_;
+  const size_t usual_stack_bytes_;
   FiberPool pool_;
   std::vector<std::unique_ptr<FiberBlock>> owned_;
   std::vector<FiberBlock*> free_;

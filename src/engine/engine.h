@@ -61,6 +61,15 @@ class ChildGrids {
   virtual void blocks_over(const FaultInfo& info, std::function<void(const FaultInfo&)> done) = 0;
 };
 
+/// Multiprocessors set apart for some grids: all grids of one partition together occupy at most
+/// `workers` workers, and see its multiprocessors only. `uses` and `busy` are the scheduler's.
+struct Partition {
+  std::vector<uint32_t> sms;  ///< numbers that %smid may have
+  uint32_t workers = 1;
+  std::vector<uint32_t> uses;  ///< by worker: grids of the partition it has joined
+  uint32_t busy = 0;           ///< workers with uses
+};
+
 /// One launch. The engine copies nothing of what the pointers refer to; `code` and `keep_alive` are
 /// let go just before `done` is called.
 struct GridSpec {
@@ -71,15 +80,19 @@ struct GridSpec {
   uint32_t grid[3] = {1, 1, 1};
   uint32_t block[3] = {1, 1, 1};
   uint32_t dynamic_shared_bytes = 0;
+  size_t stack_bytes = 0;  ///< that a thread may need for its calls; 0: no wish
   uint64_t grid_id = 0;
   uint32_t sm_count = 8;
   uint32_t cluster[3] = {1, 1, 1};  ///< blocks resident together that share shared memory; more
                                     ///< than one needs a fiber strategy
+  std::shared_ptr<Partition> partition;  ///< empty: all workers and multiprocessors
   bool explicit_cluster = false;    ///< %is_explicit_cluster
   bool cooperative = false;  ///< all blocks resident at once (fiber strategies); more than
                              ///< most_resident_blocks ends in Fault::out_of_resources
   int priority = 0;          ///< lower is more urgent, as CUDA's
   std::function<void(const FaultInfo&)> done;  ///< on a worker, exactly once
+  std::shared_ptr<void> begun;  ///< let go, outside of kernels, when the last block is about to
+                                ///< begin; at the latest with the grid
   std::shared_ptr<ChildGrids> children;  ///< of a kernel that may launch grids; else empty
   // Device services the driver owns:
   std::function<void(const char*, size_t)> print;   ///< formatted printf text of this context

@@ -8,6 +8,7 @@
 #include "engine/fault.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -86,6 +87,22 @@ std::atomic<int> newest[signal_count] = {-1, -1, -1, -1};
 std::mutex install_mutex;
 thread_local void* signal_stack = nullptr;
 
+std::atomic<uint32_t> moves_under_way{0};
+std::atomic<uint64_t> moves_ended{0};
+/// How many had ended when this thread last tried again; the handler may not allocate them.
+__thread uint64_t moves_seen __attribute__((tls_model("initial-exec"))) = 0;
+__thread uint32_t moving_here __attribute__((tls_model("initial-exec"))) = 0;
+
+/// Whether the fault may be due to a PageMove and has not been tried again since.
+bool try_again(int signal) {
+  if (signal != SIGSEGV || moving_here) return false;
+  while (moves_under_way.load(std::memory_order_acquire)) sched_yield();
+  const uint64_t ended = moves_ended.load(std::memory_order_acquire);
+  if (moves_seen == ended) return false;
+  moves_seen = ended;
+  return true;
+}
+
 int index_of(int signal) {
   for (int i = 0; i < signal_count; ++i)
     if (claimed_signals[i] == signal) return i;
@@ -93,6 +110,7 @@ int index_of(int signal) {
 }
 
 bool claim(int signal, siginfo_t* info, void* context) {
+  if (info->si_code > 0 && try_again(signal)) return true;
   KernelThread* thread = kernel_thread;
   if (thread == nullptr || !thread->in_kernel.load(std::memory_order_relaxed)) return false;
   if (info->si_code <= 0) return false;  // sent by kill, tgkill or sigqueue: not the kernel's doing
@@ -200,6 +218,18 @@ bool install_one(int index) {
 void install_fault_handlers(bool full) {
   if (install_one(0) && !full) return;
   for (int i = 1; i < signal_count; ++i) install_one(i);
+}
+
+PageMove::PageMove() {
+  install_fault_handlers(true);
+  ++moving_here;
+  moves_under_way.fetch_add(1, std::memory_order_acq_rel);
+}
+
+PageMove::~PageMove() {
+  moves_ended.fetch_add(1, std::memory_order_acq_rel);
+  moves_under_way.fetch_sub(1, std::memory_order_acq_rel);
+  --moving_here;
 }
 
 void prepare_thread_signals() {

@@ -49,6 +49,17 @@ extern __thread KernelThread* kernel_thread __attribute__((tls_model("initial-ex
 /// they still are: one system call, or four after `full`.
 void install_fault_handlers(bool full);
 
+/// While one lives, pages that are read-only for the time being may be written to: a thread that
+/// faults waits for the end and tries again. For moving memory under running kernels; whoever holds
+/// one must not fault itself. thread: any number at once.
+class PageMove {
+ public:
+  PageMove();
+  ~PageMove();
+  PageMove(const PageMove&) = delete;
+  PageMove& operator=(const PageMove&) = delete;
+};
+
 /// Gives the calling thread an alternate signal stack and blocks all asynchronous signals.
 void prepare_thread_signals();
 void release_thread_signals();

@@ -65,12 +65,20 @@ void fiber_entry(ctx::transfer_t from) {
 FiberPool::FiberPool(size_t stack_bytes, FiberBody body)
     : stack_bytes_((stack_bytes + 4095) & ~size_t{4095}),
       body_(body),
-      store_(StackStore::of(stack_bytes)) {}
+      store_(&StackStore::of(stack_bytes)) {}
+
+void FiberPool::use_stacks(size_t stack_bytes) {
+  const size_t bytes = (stack_bytes + 4095) & ~size_t{4095};
+  if (bytes == stack_bytes_) return;
+  give_back(0, true);
+  stack_bytes_ = bytes;
+  store_ = &StackStore::of(bytes);
+}
 
 FiberPool::~FiberPool() { give_back(0, false); }
 
 bool FiberPool::reserve(size_t count) {
-  return free_.size() >= count || store_.acquire(count - free_.size(), free_);
+  return free_.size() >= count || store_->acquire(count - free_.size(), free_);
 }
 
 Fiber* FiberPool::take() {
@@ -103,7 +111,7 @@ void FiberPool::give_back(size_t kept, bool with_memory) {
     reset(fiber);
     if (with_memory && used) madvise(fiber->stack, stack_bytes_, MADV_DONTNEED);
   }
-  store_.release(going);
+  store_->release(going);
 }
 
 void FiberPool::resume(Fiber* fiber) {

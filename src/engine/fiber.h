@@ -71,11 +71,13 @@ class FiberPool {
   static void suspend(Fiber* fiber, FiberEvent event);
 
   size_t stack_bytes() const { return stack_bytes_; }
+  /// Turns to stacks of another size; all fibers must be free.
+  void use_stacks(size_t stack_bytes);
 
  private:
   size_t stack_bytes_;
   FiberBody body_;
-  StackStore& store_;
+  StackStore* store_;
   std::vector<Fiber*> free_;
 };
 

@@ -12,6 +12,8 @@
 namespace limen::engine {
 namespace {
 constexpr size_t text_flush_bytes = 64 * 1024;
+/// What a fiber needs beside its threads' calls: services, printf, a signal's frame.
+constexpr size_t own_stack_bytes = 64 * 1024;
 
 const char* kind_words(kernel::Fault kind) {
   switch (kind) {
@@ -62,6 +64,7 @@ uint64_t most_resident_blocks(const kernel::KernelMeta& meta, uint32_t block_thr
 
 void GridRun::start(std::unique_ptr<GridSpec> new_spec) {
   spec = std::move(new_spec);
+  partition = spec->partition;
   const kernel::KernelMeta& meta = spec->code->meta;
   launch.params = spec->params.data();
   launch.globals = spec->globals;
@@ -89,7 +92,10 @@ void GridRun::start(std::unique_ptr<GridSpec> new_spec) {
   }
   cluster_blocks = spec->cluster[0] * spec->cluster[1] * spec->cluster[2];
   fibers_per_cluster = 0;
+  fiber_stack_bytes = 0;
   if (fibers) {
+    const uint32_t lanes = meta.strategy == kernel::Strategy::lane ? 1 : std::max(1u, meta.width);
+    fiber_stack_bytes = spec->stack_bytes * lanes + own_stack_bytes;
     fibers_per_cluster = fibers_of_block(meta, block_threads) * cluster_blocks;
     const uint32_t per_sm = std::clamp(2048u / std::max(1u, block_threads), 1u, 32u);
     const uint64_t limit = uint64_t{std::max(1u, spec->sm_count)} * per_sm;

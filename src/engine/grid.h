@@ -32,8 +32,10 @@ struct GridRun {
   uint32_t resident_limit = 0;  ///< blocks that may be resident over all workers
   uint32_t cluster_blocks = 1;  ///< blocks are claimed, started and finished by so many
   uint32_t fibers_per_cluster = 0;
+  size_t fiber_stack_bytes = 0;  ///< of a fiber, at least; 0: the usual ones do
   bool cooperative = false;
   uint32_t cost_key = 0;
+  std::shared_ptr<Partition> partition;  ///< the spec's, until the record is used again
 
   alignas(64) std::atomic<uint64_t> next{0};
   alignas(64) std::atomic<uint64_t> finished{0};
@@ -55,6 +57,12 @@ struct GridRun {
 
   alignas(64) uint8_t workspace[64] = {};  ///< LaunchContext::workspace
 
+  /// The multiprocessor that `worker` stands for.
+  uint32_t sm_of(uint32_t worker) const {
+    if (partition) return partition->sms[worker % partition->sms.size()];
+    return worker % (launch.sm_count ? launch.sm_count : 1);
+  }
+
   /// Prepares the record for `new_spec`; the scheduler's fields are left alone.
   void start(std::unique_ptr<GridSpec> new_spec);
 
@@ -63,6 +71,11 @@ struct GridRun {
     begin = next.fetch_add(want, std::memory_order_relaxed);
     if (begin >= total) return 0;
     return total - begin < want ? total - begin : want;
+  }
+  /// Tells who waits for the last block's beginning. By the worker that has claimed these blocks,
+  /// outside of kernels.
+  void tell_begun(uint64_t begin, uint64_t count) {
+    if (begin + count >= total && spec->begun) spec->begun.reset();
   }
   /// Takes a cluster of blocks for good: they count as finished and never run. False: none is left.
   /// Called by a running block of this grid, so the grid cannot end here. Blocks of a cooperative

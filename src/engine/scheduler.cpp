@@ -19,6 +19,13 @@ constexpr uint64_t spin_ns = 15'000;
 constexpr int64_t idle_ns = 1'000'000'000;     // parked this long, a worker gives memory back
 constexpr uint64_t worth_waking = 8'000 * 16;  // work per worker, in sixteenths of a nanosecond
 
+/// Whether the worker may work for the partition: it does already, or there is a place left. One
+/// that holds blocks of it may take more, so that grids which wait for each other go on.
+bool has_place(const Partition* partition, uint32_t worker) {
+  return partition == nullptr || partition->busy < partition->workers ||
+         (worker < partition->uses.size() && partition->uses[worker] != 0);
+}
+
 uint32_t key_of(const GridSpec& spec) {
   const auto code = reinterpret_cast<uint64_t>(spec.code.get());
   const uint64_t threads = uint64_t{spec.block[0]} * spec.block[1] * spec.block[2];
@@ -132,8 +139,19 @@ void Scheduler::unlist(GridRun* grid) {
   }
 }
 
-void Scheduler::leave_locked(GridRun* grid) {
+void Scheduler::join_locked(GridRun* grid, uint32_t worker) {
+  ++grid->joined;
+  ++grid->references;
+  Partition* partition = grid->partition.get();
+  if (partition == nullptr) return;
+  if (partition->uses.size() < thread_limit_) partition->uses.resize(thread_limit_);
+  if (partition->uses[worker]++ == 0) ++partition->busy;
+}
+
+void Scheduler::leave_locked(GridRun* grid, uint32_t worker) {
   --grid->joined;
+  Partition* partition = grid->partition.get();
+  if (partition != nullptr && --partition->uses[worker] == 0) --partition->busy;
   if (grid->listed && grid->exhausted()) unlist(grid);
   if (--grid->references == 0) {
     grid->after = free_;
@@ -141,9 +159,9 @@ void Scheduler::leave_locked(GridRun* grid) {
   }
 }
 
-void Scheduler::leave(GridRun& grid) {
+void Scheduler::leave(GridRun& grid, uint32_t worker) {
   lock_.lock();
-  leave_locked(&grid);
+  leave_locked(&grid, worker);
   lock_.unlock();
 }
 
@@ -152,6 +170,8 @@ uint32_t Scheduler::demand() const {
   for (const GridRun* grid = first_; grid != nullptr && total < thread_limit_; grid = grid->after) {
     const uint32_t desired = grid->desired.load(std::memory_order_relaxed);
     if (desired <= grid->joined) continue;
+    const Partition* partition = grid->partition.get();
+    if (partition != nullptr && partition->busy >= partition->workers) continue;
     if (grid->fibers && grid->resident.load(std::memory_order_relaxed) >= grid->resident_limit)
       continue;
     total += std::min<uint64_t>(desired - grid->joined, grid->unclaimed());
@@ -165,12 +185,12 @@ bool Scheduler::pick_grid(Worker& worker, Work& work, bool has_blocks) {
     if (grid->exhausted()) {
       unlist(grid);
     } else if (grid->joined < grid->desired.load(std::memory_order_relaxed) &&
+               has_place(grid->partition.get(), worker.index()) &&
                !(grid->fibers &&
                  (grid->resident.load(std::memory_order_relaxed) >= grid->resident_limit ||
                   (has_blocks &&
                    (worker.blocks().is_joined(grid) || worker.blocks().is_full()))))) {
-      ++grid->joined;
-      ++grid->references;
+      join_locked(grid, worker.index());
       work.grid = grid;
       return true;
     }
@@ -318,7 +338,7 @@ bool Scheduler::try_work(Worker& worker, Work& work) {
   worker.seen_epoch = epoch();
   if (worker.left == nullptr && nothing_open()) return false;
   lock_.lock();
-  if (worker.left != nullptr) leave_locked(worker.left);
+  if (worker.left != nullptr) leave_locked(worker.left, worker.index());
   worker.left = nullptr;
   const bool found = pick(worker, work, true);
   const Wakes wakes = found ? plan_wakes(2, 0) : Wakes{};
@@ -334,7 +354,7 @@ bool Scheduler::next_work(Worker& worker, Work& work) {
     const uint32_t seen = epoch();
     worker.seen_epoch = seen;
     lock_.lock();
-    if (worker.left != nullptr) leave_locked(worker.left);
+    if (worker.left != nullptr) leave_locked(worker.left, worker.index());
     worker.left = nullptr;
     if (searching) --searching_;
     searching = false;

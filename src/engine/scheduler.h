@@ -40,7 +40,7 @@ class Scheduler {
   /// The same without waiting, for a worker with resident blocks.
   bool try_work(Worker& worker, Work& work);
   /// Gives up a reference taken by next_work or try_work.
-  void leave(GridRun& grid);
+  void leave(GridRun& grid, uint32_t worker);
   /// True when a grid more urgent than `priority` waits.
   bool has_more_urgent(int priority) const {
     return urgent_.load(std::memory_order_relaxed) < priority;
@@ -59,7 +59,8 @@ class Scheduler {
   };
   bool pick(Worker& worker, Work& work, bool has_blocks);
   bool pick_grid(Worker& worker, Work& work, bool has_blocks);
-  void leave_locked(GridRun* grid);
+  void leave_locked(GridRun* grid, uint32_t worker);
+  void join_locked(GridRun* grid, uint32_t worker);
   void unlist(GridRun* grid);
   void list(GridRun* grid);
   uint32_t demand() const;

@@ -131,7 +131,7 @@ void Worker::serve_blocks() {
         run_grid(*work.grid, work.grid->priority >= blocks_.most_urgent());
       else
         work.task();
-      if (left != nullptr) scheduler_.leave(*left);
+      if (left != nullptr) scheduler_.leave(*left, index_);
       left = nullptr;
       last_look_ns_ = 0;  // there may be more of it
       return;
@@ -193,7 +193,7 @@ bool Worker::prepare_region(GridRun& grid) {
   record_.grid = &grid;
   context_.launch = &grid.launch;
   context_.block = &record_;
-  context_.worker = index_ % std::max(1u, grid.launch.sm_count);
+  context_.worker = grid.sm_of(index_);
   context_.shared = shared_.get(grid.launch.shared_bytes, shared_alignment(meta));
   context_.local = local_.get(size_t{meta.local_frame_bytes} * warps * width, 64);
   context_.slots = slots_.get(size_t{meta.slot_bytes} * warps, 64);
@@ -229,6 +229,7 @@ void Worker::run_region(GridRun& grid, bool once) {
     if (grid.cancelled()) {
       count += grid.claim(grid.total, begin);
     } else {
+      grid.tell_begun(begin, count);
       write_mxcsr(kernel_mxcsr);
       run_chunk(grid, begin, count);
       write_mxcsr(host_mxcsr);

@@ -41,6 +41,14 @@ void narrow(const CUDA_KERNEL_NODE_PARAMS& params, CUDA_KERNEL_NODE_PARAMS_v1* o
   old->extra = params.extra;
 }
 
+/// The first stream memory operations are switched off on every device that has the second:
+/// CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_MEM_OPS_V1 is 0. source: measured H200, driver 580.159.04.
+CUresult refuse_memop(CUstream stream) {
+  unsigned int flags = 0;
+  CUresult result = active_table()->cuStreamGetFlags(stream, &flags);
+  return result != CUDA_SUCCESS ? result : CUDA_ERROR_NOT_SUPPORTED;
+}
+
 CUmemLocation location_of(CUdevice device) {
   if (device == CU_DEVICE_CPU) return {CU_MEM_LOCATION_TYPE_HOST, 0};
   return {CU_MEM_LOCATION_TYPE_DEVICE, device};
@@ -148,6 +156,42 @@ CUresult old_cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphNode* err
   *error_node = info.errorNode;
   *result = info.result;
   return code;
+}
+
+CUresult old_cuStreamWaitValue32(CUstream stream, CUdeviceptr, cuuint32_t, unsigned int) {
+  return refuse_memop(stream);
+}
+
+CUresult old_cuStreamWaitValue64(CUstream stream, CUdeviceptr, cuuint64_t, unsigned int) {
+  return refuse_memop(stream);
+}
+
+CUresult old_cuStreamWriteValue32(CUstream stream, CUdeviceptr, cuuint32_t, unsigned int) {
+  return refuse_memop(stream);
+}
+
+CUresult old_cuStreamWriteValue64(CUstream stream, CUdeviceptr, cuuint64_t, unsigned int) {
+  return refuse_memop(stream);
+}
+
+CUresult old_cuStreamBatchMemOp(CUstream stream, unsigned int, CUstreamBatchMemOpParams*,
+                                unsigned int) {
+  return refuse_memop(stream);
+}
+
+CUresult old_cuDevicePrimaryCtxSetFlags(CUdevice device, unsigned int flags) {
+  // Before CUDA 11 the flags of an active context could not be changed. measured H200, 580.159.04
+  unsigned int now = 0;
+  int active = 0;
+  CUresult result = active_table()->cuDevicePrimaryCtxGetState(device, &now, &active);
+  if (result == CUDA_SUCCESS && active) return CUDA_ERROR_PRIMARY_CONTEXT_ACTIVE;
+  return active_table()->cuDevicePrimaryCtxSetFlags(device, flags);
+}
+
+CUresult old_cuDevicePrimaryCtxRelease(CUdevice device) {
+  // One release too many was no error. measured H200, 580.159.04
+  CUresult result = active_table()->cuDevicePrimaryCtxRelease(device);
+  return result == CUDA_ERROR_INVALID_CONTEXT ? CUDA_SUCCESS : result;
 }
 
 }  // namespace limen::loader

@@ -25,5 +25,17 @@ CUresult old_cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node,
                                             const CUDA_KERNEL_NODE_PARAMS_v1* params);
 CUresult old_cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphNode* error_node,
                                CUgraphExecUpdateResult* result);
+CUresult old_cuStreamWaitValue32(CUstream stream, CUdeviceptr address, cuuint32_t value,
+                                 unsigned int flags);
+CUresult old_cuStreamWaitValue64(CUstream stream, CUdeviceptr address, cuuint64_t value,
+                                 unsigned int flags);
+CUresult old_cuStreamWriteValue32(CUstream stream, CUdeviceptr address, cuuint32_t value,
+                                  unsigned int flags);
+CUresult old_cuStreamWriteValue64(CUstream stream, CUdeviceptr address, cuuint64_t value,
+                                  unsigned int flags);
+CUresult old_cuStreamBatchMemOp(CUstream stream, unsigned int count,
+                                CUstreamBatchMemOpParams* params, unsigned int flags);
+CUresult old_cuDevicePrimaryCtxSetFlags(CUdevice device, unsigned int flags);
+CUresult old_cuDevicePrimaryCtxRelease(CUdevice device);
 
 }  // namespace limen::loader

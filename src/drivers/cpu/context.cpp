@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/log.h"
+#include "drivers/cpu/green.h"
 #include "drivers/cpu/memory/array.h"
 #include "drivers/cpu/memory/pool.h"
 #include "drivers/cpu/module/module.h"
@@ -36,7 +37,11 @@ std::atomic<uint64_t> next_stream_id{3};  // 1 and 2 name the default streams
 
 /// One thread's contexts. Freed when the thread ends, but never at process exit.
 struct ThreadState {
-  std::vector<Context*> stack;
+  struct Entry {
+    Context* context = nullptr;
+    GreenContext* green = nullptr;  ///< where the handle was a green context's
+  };
+  std::vector<Entry> stack;
   struct OwnStream {
     Context* context;
     uint32_t owner;
@@ -47,6 +52,7 @@ struct ThreadState {
 
 /// `top` is kept apart so that finding the current context is one load.
 thread_local Context* top = nullptr;
+thread_local GreenContext* top_green = nullptr;
 thread_local ThreadState* state = nullptr;
 
 void end_thread(void* memory) {
@@ -70,18 +76,42 @@ ThreadState& this_thread() {
   return *state;
 }
 
-void push(Context* context) {
-  this_thread().stack.push_back(context);
-  top = context;
+void set_top(const ThreadState::Entry& entry) {
+  top = entry.context;
+  top_green = entry.green;
 }
 
-Context* pop() {
+void push(const ThreadState::Entry& entry) {
+  this_thread().stack.push_back(entry);
+  set_top(entry);
+}
+
+ThreadState::Entry pop() {
   auto& stack = this_thread().stack;
-  if (stack.empty()) return nullptr;
-  Context* popped = stack.back();
+  if (stack.empty()) return {};
+  ThreadState::Entry popped = stack.back();
   stack.pop_back();
-  top = stack.empty() ? nullptr : stack.back();
+  set_top(stack.empty() ? ThreadState::Entry{} : stack.back());
   return popped;
+}
+
+CUcontext handle_of(const ThreadState::Entry& entry) {
+  return entry.green ? handle_of(entry.green) : handle_of(entry.context);
+}
+
+/// What a context handle names; `destroyed` ones too, where they may become current.
+CUresult read_handle(CUcontext handle, bool destroyed, ThreadState::Entry* out) {
+  if (Context* context = driver().contexts.resolve(handle)) {
+    *out = {context, nullptr};
+    return CUDA_SUCCESS;
+  }
+  if (GreenContext* green = driver().greens.resolve(handle)) {
+    *out = {green->primary, green};
+    return CUDA_SUCCESS;
+  }
+  if (!destroyed || !driver().contexts.once_was(handle)) return CUDA_ERROR_INVALID_CONTEXT;
+  *out = {reinterpret_cast<Context*>(handle), nullptr};
+  return CUDA_SUCCESS;
 }
 
 CUresult result_of(kernel::Fault fault) {
@@ -143,6 +173,7 @@ void Context::activate() {
   owner = next_owner++;
   error = 0;
   legacy = std::make_shared<Stream>(*this, Stream::Kind::legacy, 0);
+  legacy_attributes = {};
   stack_bytes = 1024;
   pending_launches = 2048;
   l2_fetch_bytes = 64;
@@ -192,6 +223,8 @@ void Context::end() {
   forget_texture_objects(owner);
   forget_arrays(owner);
   forget_pool_blocks(owner);
+  for (const Mapping& mapping : driver().virtual_space.owned_by(owner))
+    driver().virtual_space.displace(mapping.base, mapping.kind);
   device.memory().release_owner(owner);
   driver().host->release_owner(owner);
 }
@@ -201,6 +234,7 @@ void Context::kernel_failed(const engine::FaultInfo& fault) {
   int code = result_of(fault.kind);
   if (!error.compare_exchange_strong(none, code)) return;
   log::write(log::Level::error, fmt::format("kernel failed (error {}): {}", code, fault.message));
+  dump_core_of(*this, code, fault);
 }
 
 WaitPolicy Context::wait_policy() const {
@@ -223,6 +257,8 @@ std::vector<std::shared_ptr<Stream>> Context::list_streams() {
 
 void Context::adopt(const std::shared_ptr<Stream>& stream) {
   std::lock_guard lock(mutex);
+  // Those that did their work and that nothing refers to: adopted ones have no handle to go with.
+  std::erase_if(streams, [](const auto& one) { return one.use_count() == 1 && one->idle(); });
   streams.push_back(stream);
 }
 
@@ -240,11 +276,18 @@ CUresult Context::synchronize() {
 CUresult current(Context** context) {
   Context* now = top;
   if (!now) return CUDA_ERROR_INVALID_CONTEXT;
+  if (top_green && !driver().greens.resolve(top_green)) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
   if (!driver().contexts.resolve(now)) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
   if (!now->active.load(std::memory_order_acquire))
     return now->owner ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_ERROR_INVALID_CONTEXT;
   *context = now;
   return CUDA_SUCCESS;
+}
+
+CUresult current_green(GreenContext** green) {
+  *green = top_green;
+  return !top_green || driver().greens.resolve(top_green) ? CUDA_SUCCESS
+                                                          : CUDA_ERROR_CONTEXT_IS_DESTROYED;
 }
 
 CUresult current_usable(Context** context) {
@@ -259,10 +302,23 @@ Context* context_of_owner(uint32_t owner) {
   return found == owners().contexts.end() ? nullptr : found->second;
 }
 
+std::vector<Context*> active_contexts() {
+  std::shared_lock book(owners().mutex);
+  std::vector<Context*> list;
+  for (auto& [owner, context] : owners().contexts) list.push_back(context);
+  return list;
+}
+
+void synchronize_all_contexts() {
+  for (Context* context : active_contexts())
+    if (context->active && context->busy()) context->synchronize();
+}
+
 CUresult context_of(CUcontext handle, Context** context) {
   if (!handle) return current(context);
-  Context* named = driver().contexts.resolve(handle);
-  if (!named) return CUDA_ERROR_INVALID_CONTEXT;
+  ThreadState::Entry entry;
+  if (CUresult result = read_handle(handle, false, &entry)) return result;
+  Context* named = entry.context;
   if (!named->active) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
   *context = named;
   return CUDA_SUCCESS;
@@ -295,7 +351,7 @@ StreamHandle* make_stream(Context& context, Stream::Kind kind, int priority, uns
   return handle;
 }
 
-CUcontext current_context() { return handle_of(top); }
+CUcontext current_context() { return handle_of(ThreadState::Entry{top, top_green}); }
 
 CUresult primary_context_handle(CUcontext* context, CUdevice ordinal) {
   Device* device = driver().device(ordinal);
@@ -316,7 +372,8 @@ CUresult cuCtxCreate(CUcontext* pctx, CUctxCreateParams* params, unsigned int fl
   if (!context) return CUDA_ERROR_OUT_OF_MEMORY;
   context->activate();
   context->flags = flags;
-  push(context);
+  apply_coredump_flags(*context, flags);
+  push({context, nullptr});
   *pctx = handle_of(context);
   return CUDA_SUCCESS;
 }
@@ -354,48 +411,50 @@ CUresult cuCtxDetach(CUcontext ctx) {
 
 CUresult cuCtxPushCurrent(CUcontext ctx) {
   if (!ctx) return CUDA_ERROR_INVALID_VALUE;
-  Context* context = driver().contexts.resolve(ctx);
-  if (!context) return CUDA_ERROR_INVALID_CONTEXT;
-  push(context);
+  ThreadState::Entry entry;
+  if (CUresult result = read_handle(ctx, false, &entry)) return result;
+  push(entry);
   return CUDA_SUCCESS;
 }
 
 CUresult cuCtxPopCurrent(CUcontext* pctx) {
-  Context* popped = pop();
-  if (!popped) return CUDA_ERROR_INVALID_CONTEXT;
+  ThreadState::Entry popped = pop();
+  if (!popped.context) return CUDA_ERROR_INVALID_CONTEXT;
   if (pctx) *pctx = handle_of(popped);
   return CUDA_SUCCESS;
 }
 
 CUresult cuCtxSetCurrent(CUcontext ctx) {
-  auto* context = reinterpret_cast<Context*>(ctx);
-  if (context && context == top) return CUDA_SUCCESS;
-  if (!context) {
+  if (ctx && ctx == current_context()) return CUDA_SUCCESS;
+  if (!ctx) {
     pop();
     return CUDA_SUCCESS;
   }
   // A destroyed context may become current; using it is then error 709, as on NVIDIA's driver.
-  if (!driver().contexts.resolve(context) && !driver().contexts.once_was(context))
-    return CUDA_ERROR_INVALID_CONTEXT;
+  ThreadState::Entry entry;
+  if (CUresult result = read_handle(ctx, true, &entry)) return result;
   ThreadState& thread = this_thread();
   if (thread.stack.empty())
-    thread.stack.push_back(context);
+    thread.stack.push_back(entry);
   else
-    thread.stack.back() = context;
-  top = context;
+    thread.stack.back() = entry;
+  set_top(entry);
   return CUDA_SUCCESS;
 }
 
 CUresult cuCtxGetCurrent(CUcontext* pctx) {
   if (!pctx) return CUDA_ERROR_INVALID_VALUE;
-  *pctx = handle_of(top);
+  *pctx = current_context();
   return CUDA_SUCCESS;
 }
 
 CUresult cuCtxGetDevice(CUdevice* device, CUcontext ctx) {
   if (!device) return CUDA_ERROR_INVALID_VALUE;
   // The device of an inactive primary context is known, too: runtimes ask before they retain.
-  Context* context = ctx ? driver().contexts.resolve(ctx) : top;
+  ThreadState::Entry entry{top, top_green};
+  if (ctx)
+    if (CUresult result = read_handle(ctx, false, &entry)) return result;
+  Context* context = entry.context;
   if (!context) return CUDA_ERROR_INVALID_CONTEXT;
   *device = context->device.ordinal();
   return CUDA_SUCCESS;
@@ -436,7 +495,11 @@ CUresult cuCtxGetApiVersion(CUcontext ctx, unsigned int* version) {
 CUresult cuCtxSynchronize(CUcontext ctx) {
   Context* context;
   if (CUresult result = context_of(ctx, &context)) return result;
-  return context->synchronize();
+  GreenContext* green = ctx ? driver().greens.resolve(ctx) : top_green;
+  if (!green) return context->synchronize();
+  for (auto& stream : green->list_streams()) stream->wait_all(context->wait_policy());
+  context->print.flush();
+  return context->sticky();
 }
 
 CUresult cuCtxGetCacheConfig(CUfunc_cache* pconfig) {

@@ -13,10 +13,12 @@
 #include <vector>
 
 #include "abi/cpu_api.h"
+#include "drivers/cpu/coredump.h"
 #include "drivers/cpu/device.h"
 #include "drivers/cpu/driver.h"
 #include "drivers/cpu/memory/heap.h"
 #include "drivers/cpu/print.h"
+#include "drivers/cpu/stream/attribute.h"
 #include "drivers/cpu/stream/stream.h"
 
 namespace limen::cpu {
@@ -29,8 +31,9 @@ struct StreamHandle {
   Context* context = nullptr;
   unsigned flags = 0;
   uint64_t id = 0;
-  CUaccessPolicyWindow window{};  ///< a caching hint; only kept to be read back
-  CUsynchronizationPolicy sync_policy = CU_SYNC_POLICY_AUTO;
+  GreenContext* green = nullptr;  ///< perhaps destroyed: resolve it before use
+  std::shared_ptr<engine::Partition> partition;  ///< of the green context
+  StreamAttributes attributes;  ///< guarded by the context's mutex
 };
 
 /// What a CUevent handle is.
@@ -51,6 +54,7 @@ struct Context final : StreamOwner {
   std::mutex life;  ///< serialises activate() and end()
 
   std::shared_ptr<Stream> legacy;
+  StreamAttributes legacy_attributes;  ///< guarded by mutex
   std::mutex mutex;
   std::vector<std::shared_ptr<Stream>> streams;  ///< all but legacy, also destroyed ones still busy
   std::set<StreamHandle*> stream_handles;
@@ -63,6 +67,7 @@ struct Context final : StreamOwner {
   std::atomic<size_t> l2_fetch_bytes{64};
   std::atomic<int> cache_config{0};
   std::atomic<int> shared_config{0};
+  CoredumpSettings coredump;  ///< guarded by the lock of coredump.cpp
   PrintBuffer print;
   DeviceHeap heap;
   std::atomic<uint64_t> next_grid_id{1};
@@ -96,6 +101,11 @@ CUresult context_of(CUcontext handle, Context** context);
 
 /// The active context that memory blocks of `owner` belong to, or nullptr.
 Context* context_of_owner(uint32_t owner);
+
+/// Waits for all work of all contexts: before pages are taken away that it may use.
+void synchronize_all_contexts();
+/// All contexts that are active now.
+std::vector<Context*> active_contexts();
 
 /// This thread's own default stream in `context` (CU_STREAM_PER_THREAD).
 StreamHandle* per_thread_stream(Context& context);

@@ -5,15 +5,14 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 #include <fstream>
-#include <limits>
 #include <string_view>
 
 #include <fmt/format.h>
 
 #include "abi/cpu_api.h"
+#include "drivers/cpu/context.h"
 #include "drivers/cpu/driver.h"
 
 namespace limen::cpu {
@@ -41,61 +40,53 @@ std::string cpu_model() {
   return "generic x86-64";
 }
 
-uint64_t read_number(const std::string& path, uint64_t otherwise) {
-  std::ifstream file(path);
-  std::string text;
-  if (!(file >> text)) return otherwise;
-  uint64_t value = otherwise;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
-}
+}  // namespace
 
-/// Directory of this process's cgroup (version 2), or empty.
-std::string cgroup_directory() {
-  std::ifstream file("/proc/self/cgroup");
-  for (std::string line; std::getline(file, line);)
-    if (line.rfind("0::", 0) == 0) return "/sys/fs/cgroup" + line.substr(3);
-  return {};
-}
-
-constexpr uint64_t no_limit = std::numeric_limits<uint64_t>::max();
-
-/// The tightest memory limit above us, and how much of it is used.
-void cgroup_memory(uint64_t* limit, uint64_t* used) {
-  *limit = no_limit;
-  *used = 0;
-  auto consider = [&](const std::string& directory, const char* max_name, const char* now_name) {
-    uint64_t max = read_number(directory + max_name, no_limit);
-    if (max >= *limit) return;
-    *limit = max;
-    *used = read_number(directory + now_name, 0);
-  };
-  consider("/sys/fs/cgroup/memory", "/memory.limit_in_bytes", "/memory.usage_in_bytes");
-  std::string directory = cgroup_directory();
-  while (directory.size() >= 14) {
-    consider(directory, "/memory.max", "/memory.current");
-    size_t slash = directory.rfind('/');
-    if (directory == "/sys/fs/cgroup" || slash == std::string::npos) break;
-    directory.resize(std::max<size_t>(slash, 14));
-    if (slash < 14) break;
+CUresult atomic_capabilities(unsigned* capabilities, const CUatomicOperation* operations,
+                             unsigned count) {
+  // What PTX's atom and red have for system scope; all of it works on the same memory.
+  constexpr unsigned both = CU_ATOMIC_CAPABILITY_SIGNED | CU_ATOMIC_CAPABILITY_UNSIGNED;
+  constexpr unsigned words = CU_ATOMIC_CAPABILITY_REDUCTION | CU_ATOMIC_CAPABILITY_SCALAR_32 |
+                             CU_ATOMIC_CAPABILITY_SCALAR_64;
+  constexpr unsigned whole = CU_ATOMIC_CAPABILITY_SCALAR_32 | CU_ATOMIC_CAPABILITY_SCALAR_64 |
+                             CU_ATOMIC_CAPABILITY_SCALAR_128;
+  for (unsigned i = 0; i < count; ++i)
+    if (operations[i] < 0 || operations[i] >= CU_ATOMIC_OPERATION_MAX)
+      return CUDA_ERROR_INVALID_VALUE;
+  for (unsigned i = 0; i < count; ++i) {
+    switch (operations[i]) {
+      case CU_ATOMIC_OPERATION_INTEGER_ADD:
+      case CU_ATOMIC_OPERATION_INTEGER_MIN:
+      case CU_ATOMIC_OPERATION_INTEGER_MAX:
+        capabilities[i] = both | words;
+        break;
+      case CU_ATOMIC_OPERATION_INTEGER_INCREMENT:
+      case CU_ATOMIC_OPERATION_INTEGER_DECREMENT:
+        capabilities[i] = CU_ATOMIC_CAPABILITY_UNSIGNED | CU_ATOMIC_CAPABILITY_REDUCTION |
+                          CU_ATOMIC_CAPABILITY_SCALAR_32;
+        break;
+      case CU_ATOMIC_OPERATION_AND:
+      case CU_ATOMIC_OPERATION_OR:
+      case CU_ATOMIC_OPERATION_XOR:
+        capabilities[i] = both | words;
+        break;
+      case CU_ATOMIC_OPERATION_EXCHANGE:
+      case CU_ATOMIC_OPERATION_CAS:
+        capabilities[i] = both | whole;
+        break;
+      case CU_ATOMIC_OPERATION_FLOAT_ADD:
+        capabilities[i] =
+            CU_ATOMIC_CAPABILITY_SIGNED | words | CU_ATOMIC_CAPABILITY_VECTOR_32x4;
+        break;
+      default:  // minimum and maximum of floats exist on 16-bit values only
+        capabilities[i] = 0;
+        break;
+    }
   }
+  return CUDA_SUCCESS;
 }
 
-uint64_t meminfo_bytes(std::string_view key) {
-  std::ifstream info("/proc/meminfo");
-  for (std::string line; std::getline(info, line);) {
-    if (line.rfind(key, 0) != 0) continue;
-    uint64_t kib = 0;
-    const char* digits = line.data() + key.size();
-    while (*digits == ' ' || *digits == ':') ++digits;
-    std::from_chars(digits, line.data() + line.size(), kib);
-    return kib * 1024;
-  }
-  return 0;
-}
-
-/// Same bytes on every start on this machine, other bytes on another machine.
-CUuuid make_uuid(int ordinal) {
+CUuuid Device::uuid_of(unsigned number) {
   std::string seed = "limen cpu device ";
   std::ifstream id("/etc/machine-id");
   std::string machine;
@@ -104,7 +95,7 @@ CUuuid make_uuid(int ordinal) {
     gethostname(host, sizeof host - 1);
     machine = host;
   }
-  seed += machine + fmt::format(" {}", ordinal);
+  seed += machine + fmt::format(" {}", number);
   CUuuid uuid{};
   for (int half = 0; half < 2; ++half) {
     uint64_t hash = 0xcbf29ce484222325u + uint64_t(half);
@@ -116,26 +107,12 @@ CUuuid make_uuid(int ordinal) {
   return uuid;
 }
 
-}  // namespace
-
-uint64_t machine_memory_bytes() {
-  uint64_t limit, used;
-  cgroup_memory(&limit, &used);
-  return std::min(meminfo_bytes("MemTotal"), limit);
-}
-
-uint64_t available_memory_bytes() {
-  uint64_t limit, used;
-  cgroup_memory(&limit, &used);
-  uint64_t left = limit == no_limit ? no_limit : limit - std::min(used, limit);
-  return std::min(meminfo_bytes("MemAvailable"), left);
-}
-
-Device::Device(int ordinal, const Settings& settings, uint32_t workers, Allocator* memory)
+Device::Device(int ordinal, unsigned number, const Settings& settings, uint32_t workers,
+               Allocator* memory)
     : ordinal_(ordinal),
       capability_(settings.capability),
       name_(fmt::format("Limen CPU ({})", cpu_model())),
-      uuid_(make_uuid(ordinal)),
+      uuid_(uuid_of(number)),
       memory_(memory) {
   for (FixedAttribute fixed : fixed_attributes) attributes_[fixed.id] = fixed.value;
   // At least 8: programs divide by and size grids with this number.
@@ -144,9 +121,9 @@ Device::Device(int ordinal, const Settings& settings, uint32_t workers, Allocato
   attributes_[CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR] = static_cast<int>(capability_ / 10);
   attributes_[CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR] = static_cast<int>(capability_ % 10);
   if (capability_ < 90) attributes_[CU_DEVICE_ATTRIBUTE_TENSOR_MAP_ACCESS_SUPPORTED] = 0;
-  attributes_[CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID] = ordinal / 32;
+  attributes_[CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID] = static_cast<int>(number / 32);
   attributes_[CU_DEVICE_ATTRIBUTE_PCI_BUS_ID] = 0xf0;
-  attributes_[CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID] = ordinal % 32;
+  attributes_[CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID] = static_cast<int>(number % 32);
 }
 
 bool Device::attribute(int attribute, int* value) const {
@@ -191,9 +168,10 @@ CUresult cuDeviceGetUuid(CUuuid* uuid, CUdevice dev) {
   return CUDA_SUCCESS;
 }
 
-/// partial: a LUID exists on Windows only; answers 801 as NVIDIA's Linux driver does
-CUresult cuDeviceGetLuid(char*, unsigned int*, CUdevice dev) {
-  return driver().device(dev) ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_DEVICE;
+CUresult cuDeviceGetLuid(char* luid, unsigned int* deviceNodeMask, CUdevice dev) {
+  if (!luid || !deviceNodeMask) return CUDA_ERROR_INVALID_VALUE;
+  if (!driver().device(dev)) return CUDA_ERROR_INVALID_DEVICE;
+  return CUDA_ERROR_NOT_SUPPORTED;  // Windows only
 }
 
 CUresult cuDeviceTotalMem(size_t* bytes, CUdevice dev) {
@@ -276,6 +254,35 @@ CUresult cuDeviceGetExecAffinitySupport(int* pi, CUexecAffinityType type, CUdevi
   if (type != CU_EXEC_AFFINITY_TYPE_SM_COUNT) return CUDA_ERROR_INVALID_VALUE;
   *pi = 0;
   return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetHostAtomicCapabilities(unsigned int* capabilities,
+                                           const CUatomicOperation* operations, unsigned int count,
+                                           CUdevice dev) {
+  if (!capabilities || !operations || !count) return CUDA_ERROR_INVALID_VALUE;
+  if (!driver().device(dev)) return CUDA_ERROR_INVALID_DEVICE;
+  return atomic_capabilities(capabilities, operations, count);
+}
+
+CUresult cuDeviceGetNvSciSyncAttributes(void* nvSciSyncAttrList, CUdevice dev, int flags) {
+  if (!nvSciSyncAttrList) return CUDA_ERROR_INVALID_HANDLE;
+  if (!driver().device(dev)) return CUDA_ERROR_INVALID_DEVICE;
+  constexpr int known = CUDA_NVSCISYNC_ATTR_SIGNAL | CUDA_NVSCISYNC_ATTR_WAIT;
+  if (!(flags & known) || (flags & ~known)) return CUDA_ERROR_INVALID_VALUE;
+  // NvSci is a library of Drive and Jetson systems; what the list is cannot be known here.
+  return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+CUresult cuFlushGPUDirectRDMAWrites(CUflushGPUDirectRDMAWritesTarget target,
+                                    CUflushGPUDirectRDMAWritesScope scope) {
+  Context* context;
+  if (CUresult result = current_usable(&context)) return result;
+  if (target != CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TARGET_CURRENT_CTX ||
+      (scope != CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TO_OWNER &&
+       scope != CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TO_ALL_DEVICES))
+    return CUDA_ERROR_INVALID_VALUE;
+  // CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_FLUSH_WRITES_OPTIONS is 0: no other device writes here.
+  return report({Code::not_supported, "no device here takes writes of other devices (RDMA)", ""});
 }
 
 CUresult cuDeviceGetTexture1DLinearMaxWidth(size_t* maxWidthInElements, CUarray_format,

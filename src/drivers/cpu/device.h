@@ -18,8 +18,12 @@ struct Settings;
 
 class Device {
  public:
-  Device(int ordinal, const Settings& settings, uint32_t workers, Allocator* memory);
+  /// `ordinal`: as the program counts; `number`: among all devices, what its identity depends on.
+  Device(int ordinal, unsigned number, const Settings& settings, uint32_t workers,
+         Allocator* memory);
 
+  /// The same on every start on this machine, another on other machines.
+  static CUuuid uuid_of(unsigned number);
   int ordinal() const { return ordinal_; }
   const std::string& name() const { return name_; }
   const CUuuid& uuid() const { return uuid_; }
@@ -49,9 +53,9 @@ class Device {
   MemPool* default_pool_ = nullptr;
 };
 
-/// Bytes the machine can still give without swapping or hitting the cgroup's limit.
-uint64_t available_memory_bytes();
-/// Memory of the machine as the cgroup limits it.
-uint64_t machine_memory_bytes();
+/// CUatomicOperationCapability bits of each operation on memory that devices and host share.
+/// errors: 1 for an unknown operation.
+CUresult atomic_capabilities(unsigned* capabilities, const CUatomicOperation* operations,
+                             unsigned count);
 
 }  // namespace limen::cpu

@@ -12,6 +12,7 @@
 #include "drivers/cpu/handle.h"
 #include "drivers/cpu/memory/address_space.h"
 #include "drivers/cpu/memory/allocator.h"
+#include "drivers/cpu/memory/virtual_space.h"
 #include "engine/engine.h"
 #include "engine/texture.h"
 
@@ -29,6 +30,10 @@ struct MemPool;
 struct Array;
 struct MipmappedArray;
 struct TextureReference;
+struct PhysicalMemory;
+struct ExternalMemory;
+struct AsyncCallback;
+struct GreenContext;
 
 /// What the environment asks for (spec/config.toml has a sentence on each variable).
 struct Settings {
@@ -42,6 +47,8 @@ struct Settings {
   bool no_op_kernels = false;  ///< control runs: kernels do nothing
   bool launch_blocking = false;
   bool eager_loading = false;
+  bool choose_devices = false;  ///< CUDA_VISIBLE_DEVICES is set
+  std::string visible_devices;
   std::string dump_dir;
   std::string cache_dir;  ///< empty: no disk cache
   uint64_t cache_bytes = 0;
@@ -53,12 +60,14 @@ Result<Settings> read_settings();
 struct Driver {
   Settings settings;
   engine::Pool* pool = nullptr;
-  AddressSpace space;  ///< partition i: device i; the last: pinned host memory
+  AddressSpace space;  ///< partition i: device i; then pinned host memory; then virtual_space
+  VirtualSpace virtual_space;
   std::vector<Device*> devices;
   Allocator* host = nullptr;  ///< pinned memory
   ContextEndHook context_end_hook = nullptr;
 
   Arena<Context> contexts;
+  Arena<GreenContext> greens;
   Arena<StreamHandle> streams;
   Arena<EventHandle> events;
   Arena<Module> modules;
@@ -68,6 +77,9 @@ struct Driver {
   Arena<MemPool> pools;
   Arena<Array> arrays;
   Arena<MipmappedArray> mipmapped_arrays;
+  Arena<PhysicalMemory> allocations;
+  Arena<ExternalMemory> external_memories;
+  Arena<AsyncCallback> async_callbacks;
   Arena<TextureReference> texture_references;  ///< also surface references
   engine::TextureTable textures;  ///< what kernels may sample
 

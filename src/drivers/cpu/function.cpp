@@ -57,7 +57,7 @@ CUresult get_function_attribute(int* value, CUfunction_attribute attribute, Kern
       *value = most_dynamic_shared(state, needs->static_shared_bytes, device);
       return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
-      *value = state.carveout;
+      *value = state.on(device).carveout;
       return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET:
       *value = state.function().explicit_cluster;
@@ -66,15 +66,15 @@ CUresult get_function_attribute(int* value, CUfunction_attribute attribute, Kern
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH: {
       uint32_t cluster[3];
-      cluster_dimensions(state, nullptr, cluster);
+      cluster_dimensions(state, device, nullptr, cluster);
       *value = static_cast<int>(cluster[attribute - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH]);
       return CUDA_SUCCESS;
     }
     case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
-      *value = state.non_portable_cluster;
+      *value = state.on(device).non_portable_cluster;
       return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
-      *value = state.cluster_policy;
+      *value = state.on(device).cluster_policy;
       return CUDA_SUCCESS;
     default:
       return CUDA_ERROR_INVALID_VALUE;
@@ -86,6 +86,7 @@ namespace {
 CUresult set_attribute(CUfunction_attribute attribute, int value, Function& function,
                        const Device& device) {
   KernelState& state = *function.state;
+  KernelAttributes& set = state.on(device);
   switch (attribute) {
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: {
       auto needs = state.program->needs(state.index);
@@ -93,12 +94,12 @@ CUresult set_attribute(CUfunction_attribute attribute, int value, Function& func
       int most = device.limit(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN) -
                  static_cast<int>(needs->static_shared_bytes);
       if (value < 0 || value > most) return CUDA_ERROR_INVALID_VALUE;
-      state.max_dynamic_shared_bytes = value;
+      set.max_dynamic_shared_bytes = value;
       return CUDA_SUCCESS;
     }
     case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
       if (value < -1 || value > 100) return CUDA_ERROR_INVALID_VALUE;
-      state.carveout = value;  // a hint: caches and shared memory are not shared here
+      set.carveout = value;  // a hint: caches and shared memory are not shared here
       return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
@@ -106,17 +107,17 @@ CUresult set_attribute(CUfunction_attribute attribute, int value, Function& func
       const auto i = static_cast<size_t>(attribute - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH);
       if (state.function().req_cluster[0]) return CUDA_ERROR_NOT_PERMITTED;
       if (value < 0) return CUDA_ERROR_INVALID_VALUE;
-      state.required_cluster[i] = value;
+      set.required_cluster[i] = value;
       return CUDA_SUCCESS;
     }
     case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
       if (value < 0 || value > 1) return CUDA_ERROR_INVALID_VALUE;
-      state.non_portable_cluster = value;
+      set.non_portable_cluster = value;
       return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
       if (value < 0 || value > CU_CLUSTER_SCHEDULING_POLICY_LOAD_BALANCING)
         return CUDA_ERROR_INVALID_VALUE;
-      state.cluster_policy = value;
+      set.cluster_policy = value;
       return CUDA_SUCCESS;
     default:
       return CUDA_ERROR_INVALID_VALUE;
@@ -160,7 +161,7 @@ int most_threads(const ptx::Function& function, const Device& device) {
 }
 
 int most_dynamic_shared(const KernelState& state, uint32_t static_bytes, const Device& device) {
-  int set = state.max_dynamic_shared_bytes;
+  int set = state.on(device).max_dynamic_shared_bytes;
   if (set >= 0) return set;
   return std::max(device.limit(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK) -
                       static_cast<int>(static_bytes),
@@ -235,16 +236,20 @@ CUresult cuFuncIsLoaded(CUfunctionLoadingState* state, CUfunction hfunc) {
   Function* function;
   if (CUresult result = resolve_function(hfunc, &function)) return result;
   std::lock_guard lock(function->mutex);
-  *state = function->code ? CU_FUNCTION_LOADING_STATE_LOADED : CU_FUNCTION_LOADING_STATE_UNLOADED;
+  const bool loaded =
+      function->code || function->state->loaded || driver().settings.eager_loading;
+  *state = loaded ? CU_FUNCTION_LOADING_STATE_LOADED : CU_FUNCTION_LOADING_STATE_UNLOADED;
   return CUDA_SUCCESS;
 }
 
-/// partial: parses the kernel; it is compiled when the block shape is known, at its first launch
+// Reads and checks the kernel. Machine code is made for a block shape, so at the first launch.
 CUresult cuFuncLoad(CUfunction hfunc) {
   Function* function;
   if (CUresult result = resolve_function(hfunc, &function)) return result;
   auto needs = function->state->program->needs(function->state->index);
-  return needs.ok() ? CUDA_SUCCESS : report(needs.error());
+  if (!needs.ok()) return report(needs.error());
+  function->state->loaded = true;
+  return CUDA_SUCCESS;
 }
 
 CUresult cuKernelGetAttribute(int* pi, CUfunction_attribute attrib, CUkernel handle, CUdevice dev) {
@@ -256,7 +261,6 @@ CUresult cuKernelGetAttribute(int* pi, CUfunction_attribute attrib, CUkernel han
   return get_function_attribute(pi, attrib, *kernel->state, *device);
 }
 
-/// partial: an attribute counts for all devices alike
 CUresult cuKernelSetAttribute(CUfunction_attribute attrib, int val, CUkernel handle, CUdevice dev) {
   Device* device = driver().device(dev);
   if (!device) return CUDA_ERROR_INVALID_DEVICE;

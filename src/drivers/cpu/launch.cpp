@@ -12,23 +12,18 @@
 #include "base/log.h"
 #include "drivers/cpu/context.h"
 #include "drivers/cpu/device_runtime/device_runtime.h"
+#include "drivers/cpu/green.h"
+#include "drivers/cpu/launch_attribute.h"
 #include "drivers/cpu/module/module.h"
 #include "drivers/cpu/stream/order.h"
+#include "drivers/cpu/texture/reference.h"
 
 namespace limen::cpu {
 
 namespace {
 
 using Shape = LaunchShape;
-
-/// What a launch says beside its shape.
-struct Options {
-  bool has_priority = false;
-  int priority = 0;
-  bool cooperative = false;
-  bool has_cluster = false;
-  uint32_t cluster[3] = {0, 0, 0};
-};
+using Options = LaunchOptions;
 
 /// Index ranges below this need no 64-bit arithmetic.
 constexpr uint64_t small_grid_threads = uint64_t{1} << 30;
@@ -69,10 +64,10 @@ CUresult check_shape(const LaunchShape& shape, const KernelState& state, const D
   return CUDA_SUCCESS;
 }
 
-CUresult find_cluster(const LaunchShape& shape, const KernelState& state, const uint32_t* asked,
-                      uint32_t cluster[3], bool* is_explicit) {
+CUresult find_cluster(const LaunchShape& shape, const KernelState& state, const Device& device,
+                      const uint32_t* asked, uint32_t cluster[3], bool* is_explicit) {
   const ptx::Function& kernel = state.function();
-  cluster_dimensions(state, asked, cluster);
+  cluster_dimensions(state, device, asked, cluster);
   *is_explicit = cluster[0] != 0;
   auto refuse = [&](const std::string& why) {
     log::write(log::Level::warn, fmt::format("cannot launch {}: {}", kernel.name, why));
@@ -91,15 +86,16 @@ CUresult find_cluster(const LaunchShape& shape, const KernelState& state, const 
                                 "cluster's {}",
                                 i, shape.grid[i], cluster[i]));
   }
-  if (count(cluster) > most_cluster_blocks(state))
+  if (count(cluster) > most_cluster_blocks(state, device))
     return refuse(fmt::format("clusters of {} blocks, at most {} are allowed", count(cluster),
-                              most_cluster_blocks(state)));
+                              most_cluster_blocks(state, device)));
   return CUDA_SUCCESS;
 }
 
 void attach_context(engine::GridSpec& grid, Context& context) {
   grid.grid_id = context.next_grid_id.fetch_add(1, std::memory_order_relaxed);
   grid.sm_count = context.device.multiprocessors();
+  grid.stack_bytes = context.stack_bytes.load(std::memory_order_relaxed);
   Context* owner = &context;
   grid.print = [owner](const char* text, size_t bytes) { owner->print.append(text, bytes); };
   grid.device_malloc = [owner](uint64_t bytes) { return owner->heap.allocate(bytes); };
@@ -110,13 +106,14 @@ void attach_context(engine::GridSpec& grid, Context& context) {
 namespace {
 
 /// All blocks of a cooperative grid are resident at once: no more than fit the multiprocessors.
-CUresult check_cooperative(const Shape& shape, Function& function, const Device& device) {
+CUresult check_cooperative(const Shape& shape, Function& function, const Device& device,
+                           const StreamHandle* stream) {
   int blocks = 0;
   if (CUresult result = resident_blocks(*function.state, device,
                                         static_cast<int64_t>(count(shape.block)),
                                         shape.shared_bytes, &blocks))
     return result;
-  const uint64_t most = static_cast<uint64_t>(blocks) * device.multiprocessors();
+  const uint64_t most = static_cast<uint64_t>(blocks) * multiprocessors_for(device, stream);
   return count(shape.grid) <= most ? CUDA_SUCCESS : CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
 }
 
@@ -196,10 +193,29 @@ CUresult find_code(Function& function, const Shape& shape, Context& context,
   return CUDA_SUCCESS;
 }
 
-CUresult launch(Function& function, const Shape& shape, CUstream stream, void** params,
-                void** extra, const Options& options) {
-  ResolvedStream on;
-  if (CUresult result = resolve_stream(stream, &on)) return result;
+/// Makes `event` complete when the grid's last block begins, or the grid is skipped.
+void record_beginning(engine::GridSpec& grid, Context& context,
+                      const std::shared_ptr<EventState>& event) {
+  // A stream of its own waits for it: the launch's stream is busy with the grid until its end.
+  auto waiting = std::make_shared<Stream>(context, Stream::Kind::non_blocking, 0);
+  context.adopt(waiting);
+  struct Begun {
+    std::function<void()> done;
+    ~Begun() {
+      if (done) done();
+    }
+  };
+  auto begun = std::make_shared<Begun>();
+  waiting->deferred([begun](std::function<void()> done) {
+    begun->done = std::move(done);
+    return false;
+  });
+  waiting->record(event);
+  grid.begun = std::move(begun);
+}
+
+CUresult launch_on(Function& function, const Shape& shape, const ResolvedStream& on, void** params,
+                   void** extra, const Options& options) {
   Context& context = *on.context;
   if (function.module && function.module->context != &context) return CUDA_ERROR_INVALID_HANDLE;
   if (CUresult result = check_shape(shape, *function.state, context.device)) return result;
@@ -207,11 +223,14 @@ CUresult launch(Function& function, const Shape& shape, CUstream stream, void** 
   uint32_t cluster[3];
   bool is_explicit_cluster;
   if (CUresult result =
-          find_cluster(shape, *function.state, options.has_cluster ? options.cluster : nullptr,
-                       cluster, &is_explicit_cluster))
+          find_cluster(shape, *function.state, context.device,
+                       options.has_cluster ? options.cluster : nullptr, cluster,
+                       &is_explicit_cluster))
     return result;
+  if (CUresult result = check_preferred_cluster(options, shape.grid, cluster)) return result;
   if (options.cooperative)
-    if (CUresult result = check_cooperative(shape, function, context.device)) return result;
+    if (CUresult result = check_cooperative(shape, function, context.device, on.handle))
+      return result;
   const jit::Residency residency = count(cluster) > 1    ? jit::Residency::cluster
                                    : options.cooperative ? jit::Residency::cooperative
                                                          : jit::Residency::free;
@@ -246,66 +265,23 @@ CUresult launch(Function& function, const Shape& shape, CUstream stream, void** 
   std::copy(cluster, cluster + 3, grid->cluster);
   grid->explicit_cluster = is_explicit_cluster;
   attach_context(*grid, context);
+  if (on.handle) grid->partition = on.handle->partition;
   context.print.flush();
   before_work(context, *on.stream);
+  if (options.all_begun) record_beginning(*grid, context, options.all_begun);
   uint64_t seq = on.stream->launch(std::move(grid));
+  if (options.all_over) on.stream->record(options.all_over);
   if (!driver().settings.launch_blocking) return CUDA_SUCCESS;
   on.stream->wait(seq, context.wait_policy());
   context.print.flush();
   return context.sticky();
 }
 
-CUresult not_built(const char* what) {
-  return report(
-      {Code::not_supported, fmt::format("launch attribute {} is not built yet", what), ""});
-}
-
-/// Attributes that ask for something: hints are accepted, the rest is refused by name.
-CUresult read_attributes(const CUlaunchConfig& config, Options* options) {
-  if (config.numAttrs && !config.attrs) return CUDA_ERROR_INVALID_VALUE;
-  for (unsigned i = 0; i < config.numAttrs; ++i) {
-    const CUlaunchAttributeValue& value = config.attrs[i].value;
-    switch (config.attrs[i].id) {
-      case CU_LAUNCH_ATTRIBUTE_IGNORE:
-      case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
-      case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
-      case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
-      case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
-      case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
-      case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
-      case CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING:
-      case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
-        break;  // full order satisfies it
-      case CU_LAUNCH_ATTRIBUTE_PRIORITY:
-        options->priority = std::min(std::max(value.priority, greatest_priority), least_priority);
-        options->has_priority = true;
-        break;
-      case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
-        options->cooperative = value.cooperative != 0;
-        break;
-      case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
-        if (!value.clusterDim.x || !value.clusterDim.y || !value.clusterDim.z)
-          return CUDA_ERROR_INVALID_VALUE;
-        options->has_cluster = true;
-        options->cluster[0] = value.clusterDim.x;
-        options->cluster[1] = value.clusterDim.y;
-        options->cluster[2] = value.clusterDim.z;
-        break;
-      case CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION:
-        break;  // a preference
-      case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
-        return not_built("programmatic event");
-      case CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT:
-        return not_built("launch completion event");
-      case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
-        if (value.deviceUpdatableKernelNode.deviceUpdatable)
-          return not_built("device updatable kernel node");
-        break;
-      default:
-        return CUDA_ERROR_INVALID_VALUE;
-    }
-  }
-  return CUDA_SUCCESS;
+CUresult launch(Function& function, const Shape& shape, CUstream stream, void** params,
+                void** extra, const Options& options) {
+  ResolvedStream on;
+  if (CUresult result = resolve_stream(stream, &on)) return result;
+  return launch_on(function, shape, on, params, extra, options);
 }
 
 /// Launch of the calls before CUDA 4: shape and parameters were set on the function.
@@ -357,18 +333,88 @@ CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX, unsigned
   return launch(*function, shape, hStream, kernelParams, nullptr, options);
 }
 
-/// partial: attributes programmatic and completion events are refused by name
 CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction f, void** kernelParams,
                           void** extra) {
   if (!config) return CUDA_ERROR_INVALID_VALUE;
   Function* function;
   if (CUresult result = resolve_launchable(f, &function)) return result;
+  ResolvedStream on;
+  if (CUresult result = resolve_stream(config->hStream, &on)) return result;
   Options options;
-  if (CUresult result = read_attributes(*config, &options)) return result;
+  if (CUresult result = read_launch_attributes(*config, *on.context, &options)) return result;
   Shape shape{{config->gridDimX, config->gridDimY, config->gridDimZ},
               {config->blockDimX, config->blockDimY, config->blockDimZ},
               config->sharedMemBytes};
-  return launch(*function, shape, config->hStream, kernelParams, extra, options);
+  return launch_on(*function, shape, on, kernelParams, extra, options);
+}
+
+namespace {
+
+/// One launch of several devices' cooperative launch, its stream and kernel found.
+struct DeviceLaunch {
+  Function* function = nullptr;
+  ResolvedStream on;
+};
+
+bool is_same_launch(const CUDA_LAUNCH_PARAMS& a, const CUDA_LAUNCH_PARAMS& b) {
+  return a.gridDimX == b.gridDimX && a.gridDimY == b.gridDimY && a.gridDimZ == b.gridDimZ &&
+         a.blockDimX == b.blockDimX && a.blockDimY == b.blockDimY && a.blockDimZ == b.blockDimZ &&
+         a.sharedMemBytes == b.sharedMemBytes;
+}
+
+/// source: CUDA Driver API 13.0, cuLaunchCooperativeKernelMultiDevice: streams with handles, each
+/// of another device; equal shapes; the same code.
+CUresult find_device_launches(const CUDA_LAUNCH_PARAMS* list, unsigned count,
+                              std::vector<DeviceLaunch>* out) {
+  for (unsigned i = 0; i < count; ++i) {
+    DeviceLaunch one;
+    if (CUresult result = resolve_launchable(list[i].function, &one.function)) return result;
+    if (reinterpret_cast<uintptr_t>(list[i].hStream) <= 2) return CUDA_ERROR_INVALID_VALUE;
+    if (CUresult result = resolve_stream(list[i].hStream, &one.on)) return result;
+    if (!is_same_launch(list[0], list[i])) return CUDA_ERROR_INVALID_VALUE;
+    for (const DeviceLaunch& other : *out) {
+      if (&other.on.context->device == &one.on.context->device) return CUDA_ERROR_INVALID_VALUE;
+      if (other.function->state->function().name != one.function->state->function().name)
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    out->push_back(one);
+  }
+  return CUDA_SUCCESS;
+}
+
+/// Makes each stream wait for what all the others hold now.
+void meet(const std::vector<DeviceLaunch>& launches) {
+  std::vector<StreamPoint> tails;
+  for (const DeviceLaunch& one : launches) tails.push_back(one.on.stream->tail());
+  for (const DeviceLaunch& one : launches)
+    for (const StreamPoint& tail : tails) one.on.stream->wait_for(tail);
+}
+
+}  // namespace
+
+CUresult cuLaunchCooperativeKernelMultiDevice(CUDA_LAUNCH_PARAMS* launchParamsList,
+                                              unsigned int numDevices, unsigned int flags) {
+  constexpr unsigned known = CUDA_COOPERATIVE_LAUNCH_MULTI_DEVICE_NO_PRE_LAUNCH_SYNC |
+                             CUDA_COOPERATIVE_LAUNCH_MULTI_DEVICE_NO_POST_LAUNCH_SYNC;
+  if (!launchParamsList || !numDevices || numDevices > driver().devices.size() || (flags & ~known))
+    return CUDA_ERROR_INVALID_VALUE;
+  std::vector<DeviceLaunch> launches;
+  if (CUresult result = find_device_launches(launchParamsList, numDevices, &launches))
+    return result;
+  if (!(flags & CUDA_COOPERATIVE_LAUNCH_MULTI_DEVICE_NO_PRE_LAUNCH_SYNC)) meet(launches);
+  Options options;
+  options.cooperative = true;
+  for (unsigned i = 0; i < numDevices; ++i) {
+    const CUDA_LAUNCH_PARAMS& one = launchParamsList[i];
+    Shape shape{{one.gridDimX, one.gridDimY, one.gridDimZ},
+                {one.blockDimX, one.blockDimY, one.blockDimZ},
+                one.sharedMemBytes};
+    if (CUresult result = launch_on(*launches[i].function, shape, launches[i].on, one.kernelParams,
+                                    nullptr, options))
+      return result;
+  }
+  if (!(flags & CUDA_COOPERATIVE_LAUNCH_MULTI_DEVICE_NO_POST_LAUNCH_SYNC)) meet(launches);
+  return CUDA_SUCCESS;
 }
 
 CUresult cuFuncSetBlockShape(CUfunction hfunc, int x, int y, int z) {
@@ -404,6 +450,14 @@ CUresult cuParamSetf(CUfunction hfunc, int offset, float value) {
 
 CUresult cuParamSetv(CUfunction hfunc, int offset, void* ptr, unsigned int numbytes) {
   return set_parameter(hfunc, offset, ptr, numbytes);
+}
+
+CUresult cuParamSetTexRef(CUfunction hfunc, int texunit, CUtexref hTexRef) {
+  Function* function;
+  if (CUresult result = resolve_launchable(hfunc, &function)) return result;
+  if (texunit != CU_PARAM_TR_DEFAULT) return CUDA_ERROR_INVALID_VALUE;
+  // A reference is bound to its module, and so to this kernel: there is nothing left to add.
+  return driver().texture_references.resolve(hTexRef) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuLaunch(CUfunction f) { return launch_old(f, 1, 1, nullptr); }

@@ -30,8 +30,8 @@ bool is_small(const LaunchShape& shape);
 CUresult check_shape(const LaunchShape& shape, const KernelState& state, const Device& device);
 /// The dimensions of the launch's clusters; 1, 1, 1 without clusters. `asked`: as
 /// cluster_dimensions. errors: 912, with the reason logged.
-CUresult find_cluster(const LaunchShape& shape, const KernelState& state, const uint32_t* asked,
-                      uint32_t cluster[3], bool* is_explicit);
+CUresult find_cluster(const LaunchShape& shape, const KernelState& state, const Device& device,
+                      const uint32_t* asked, uint32_t cluster[3], bool* is_explicit);
 /// What all grids of a context have: number, multiprocessors, services of the device.
 void attach_context(engine::GridSpec& grid, Context& context);
 
@@ -46,9 +46,10 @@ inline constexpr uint32_t portable_cluster_blocks = 8;
 
 /// Dimensions of a kernel's clusters: what the launch says (`asked`, may be nullptr), else what the
 /// program set, else the PTX; all 0 where nothing does.
-void cluster_dimensions(const KernelState& state, const uint32_t* asked, uint32_t out[3]);
+void cluster_dimensions(const KernelState& state, const Device& device, const uint32_t* asked,
+                        uint32_t out[3]);
 /// Most blocks of a cluster that a launch may ask for now.
-uint32_t most_cluster_blocks(const KernelState& state);
+uint32_t most_cluster_blocks(const KernelState& state, const Device& device);
 /// Blocks of the kernel that a multiprocessor holds; 0: none fits, or the launch would be wrong.
 CUresult resident_blocks(KernelState& state, const Device& device, int64_t block_threads,
                          int64_t dynamic_bytes, int* blocks);

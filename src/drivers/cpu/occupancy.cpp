@@ -5,6 +5,7 @@
 
 #include "abi/cpu_api.h"
 #include "drivers/cpu/context.h"
+#include "drivers/cpu/green.h"
 #include "drivers/cpu/launch.h"
 #include "drivers/cpu/module/module.h"
 
@@ -21,6 +22,7 @@ struct Question {
   const Device* device = nullptr;
   int64_t static_bytes = 0;
   int64_t most_dynamic = 0;  ///< what a launch may ask for now
+  int64_t multiprocessors = 0;  ///< of the device or of the current green context
 };
 
 CUresult read_needs(Question* out) {
@@ -43,6 +45,10 @@ CUresult prepare(CUfunction handle, Question* out) {
     return result;
   }
   out->device = &context->device;
+  GreenContext* green;
+  if (CUresult result = current_green(&green)) return result;
+  out->multiprocessors =
+      green ? static_cast<int64_t>(green->set.sms.size()) : context->device.multiprocessors();
   return read_needs(out);
 }
 
@@ -67,13 +73,13 @@ int blocks_that_fit(const Question& question, int64_t block_threads, int64_t dyn
   return static_cast<int>(std::min({by_threads, by_shared, by_registers, by_blocks}));
 }
 
-/// Blocks of the configured launch that all multiprocessors hold together.
-int64_t blocks_on_device(const Question& question, const CUlaunchConfig& config) {
-  const int64_t threads =
-      int64_t{config.blockDimX} * config.blockDimY * config.blockDimZ;
-  if (threads <= 0) return 0;
-  return int64_t{blocks_that_fit(question, threads, config.sharedMemBytes)} *
-         question.device->multiprocessors();
+/// Blocks of the configured launch that a multiprocessor holds.
+int64_t blocks_of_config(const Question& question, const CUlaunchConfig& config) {
+  const uint64_t threads = uint64_t{config.blockDimX} * config.blockDimY * config.blockDimZ;
+  if (threads == 0 || threads > static_cast<uint64_t>(most_threads(question.state->function(),
+                                                                   *question.device)))
+    return 0;
+  return blocks_that_fit(question, static_cast<int64_t>(threads), config.sharedMemBytes);
 }
 
 /// The cluster dimensions that the configuration names, or nullptr.
@@ -90,23 +96,25 @@ const uint32_t* asked_cluster(const CUlaunchConfig& config, uint32_t out[3]) {
 
 }  // namespace
 
-void cluster_dimensions(const KernelState& state, const uint32_t* asked, uint32_t out[3]) {
+void cluster_dimensions(const KernelState& state, const Device& device, const uint32_t* asked,
+                        uint32_t out[3]) {
+  const KernelAttributes& set = state.on(device);
   const ptx::Function& kernel = state.function();
   for (size_t i = 0; i < 3; ++i) {
     if (asked)
       out[i] = asked[i];
     else if (kernel.req_cluster[0])
       out[i] = std::max(kernel.req_cluster[i], 1u);
-    else if (state.required_cluster[0] > 0)
-      out[i] = static_cast<uint32_t>(std::max(state.required_cluster[i].load(), 1));
+    else if (set.required_cluster[0] > 0)
+      out[i] = static_cast<uint32_t>(std::max(set.required_cluster[i].load(), 1));
     else
       out[i] = 0;
   }
 }
 
-uint32_t most_cluster_blocks(const KernelState& state) {
+uint32_t most_cluster_blocks(const KernelState& state, const Device& device) {
   const uint32_t most =
-      state.non_portable_cluster ? engine::most_cluster_blocks : portable_cluster_blocks;
+      state.on(device).non_portable_cluster ? engine::most_cluster_blocks : portable_cluster_blocks;
   const uint32_t rank = state.function().max_cluster_rank;
   return rank ? std::min(most, rank) : most;
 }
@@ -175,11 +183,10 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int* minGridSize, int* blockS
     best_blocks = blocks;
   }
   *blockSize = best_block;
-  *minGridSize = best_blocks * static_cast<int>(question.device->multiprocessors());
+  *minGridSize = best_blocks * static_cast<int>(question.multiprocessors);
   return CUDA_SUCCESS;
 }
 
-/// partial: multiprocessors form no groups here, so a cluster may lie on any of them
 CUresult cuOccupancyMaxPotentialClusterSize(int* clusterSize, CUfunction func,
                                             const CUlaunchConfig* config) {
   // Before the context, as an H200's driver.
@@ -189,16 +196,12 @@ CUresult cuOccupancyMaxPotentialClusterSize(int* clusterSize, CUfunction func,
   if (CUresult result = current_usable(&context)) return result;
   Question question;
   if (CUresult result = prepare(func, &question)) return result;
-  const int64_t blocks = blocks_on_device(question, *config);
-  int64_t size = 1;
-  while (2 * size <= std::min<int64_t>(blocks, most_cluster_blocks(*question.state)))
-    size *= 2;
-  if (blocks == 0) return CUDA_ERROR_INVALID_VALUE;
-  *clusterSize = static_cast<int>(size);
+  if (blocks_of_config(question, *config) == 0) return CUDA_ERROR_INVALID_VALUE;
+  // Whatever fits a multiprocessor may form a cluster: they form no groups here that bound it.
+  *clusterSize = static_cast<int>(most_cluster_blocks(*question.state, *question.device));
   return CUDA_SUCCESS;
 }
 
-/// partial: as cuOccupancyMaxPotentialClusterSize
 CUresult cuOccupancyMaxActiveClusters(int* numClusters, CUfunction func,
                                       const CUlaunchConfig* config) {
   if (!numClusters || !config || (config->numAttrs && !config->attrs))
@@ -209,10 +212,15 @@ CUresult cuOccupancyMaxActiveClusters(int* numClusters, CUfunction func,
   if (CUresult result = prepare(func, &question)) return result;
   uint32_t asked[3], cluster[3];
   const KernelState& state = *question.state;
-  cluster_dimensions(state, asked_cluster(*config, asked), cluster);
+  cluster_dimensions(state, *question.device, asked_cluster(*config, asked), cluster);
   const uint64_t size = uint64_t{cluster[0]} * cluster[1] * cluster[2];
-  if (size == 0 || size > most_cluster_blocks(state)) return CUDA_ERROR_INVALID_CLUSTER_SIZE;
-  *numClusters = static_cast<int>(blocks_on_device(question, *config) / static_cast<int64_t>(size));
+  if (size == 0 || size > most_cluster_blocks(state, *question.device))
+    return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+  const int64_t a_multiprocessor = blocks_of_config(question, *config);
+  const int64_t clusters =
+      a_multiprocessor * question.multiprocessors / static_cast<int64_t>(size);
+  // One cluster runs even where fewer multiprocessors are shown than it has blocks.
+  *numClusters = static_cast<int>(a_multiprocessor ? std::max<int64_t>(clusters, 1) : 0);
   return CUDA_SUCCESS;
 }
 

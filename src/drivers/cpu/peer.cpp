@@ -27,11 +27,23 @@ CUresult cuDeviceGetP2PAttribute(int* value, CUdevice_P2PAttribute attrib, CUdev
       *value = 1;
       return CUDA_SUCCESS;
     case CU_DEVICE_P2P_ATTRIBUTE_CUDA_ARRAY_ACCESS_SUPPORTED:
-      *value = 0;
+      *value = 1;
+      return CUDA_SUCCESS;
+    case CU_DEVICE_P2P_ATTRIBUTE_ONLY_PARTIAL_NATIVE_ATOMIC_SUPPORTED:
+      *value = 0;  // all are
       return CUDA_SUCCESS;
     default:
       return CUDA_ERROR_INVALID_VALUE;
   }
+}
+
+CUresult cuDeviceGetP2PAtomicCapabilities(unsigned int* capabilities,
+                                          const CUatomicOperation* operations, unsigned int count,
+                                          CUdevice srcDevice, CUdevice dstDevice) {
+  if (!capabilities || !operations || !count) return CUDA_ERROR_INVALID_VALUE;
+  if (!driver().device(srcDevice) || !driver().device(dstDevice) || srcDevice == dstDevice)
+    return CUDA_ERROR_INVALID_DEVICE;
+  return atomic_capabilities(capabilities, operations, count);
 }
 
 CUresult cuCtxEnablePeerAccess(CUcontext peerContext, unsigned int flags) {

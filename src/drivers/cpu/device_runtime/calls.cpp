@@ -213,7 +213,7 @@ int DeviceGrid::prepare(engine::DeviceCall& call, uint64_t function, const Launc
       static_cast<uint32_t>(most_dynamic_shared(*state, needs->static_shared_bytes, device)))
     return invalid_configuration;
   bool is_explicit;
-  if (CUresult result = find_cluster(shape, *state, nullptr, grid.cluster, &is_explicit))
+  if (CUresult result = find_cluster(shape, *state, device, nullptr, grid.cluster, &is_explicit))
     return result;
   const bool clusters = uint64_t{grid.cluster[0]} * grid.cluster[1] * grid.cluster[2] > 1;
   const jit::Residency residency = clusters ? jit::Residency::cluster : jit::Residency::free;

@@ -133,7 +133,8 @@ int DeviceGrid::func_get_attributes(engine::DeviceCall& call, CallMemory& memory
   out.binary_version = get(CU_FUNC_ATTRIBUTE_BINARY_VERSION);
   out.cache_mode_ca = get(CU_FUNC_ATTRIBUTE_CACHE_MODE_CA);
   // source: measured on an H200: 0 where the host has set nothing.
-  out.most_dynamic_shared = std::max(state->max_dynamic_shared_bytes.load(), 0);
+  out.most_dynamic_shared = 
+      std::max(state->on(tree_->context.device).max_dynamic_shared_bytes.load(), 0);
   out.carveout = get(CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT);
   out.cluster_must_be_set = get(CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET);
   out.cluster_width = get(CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH);

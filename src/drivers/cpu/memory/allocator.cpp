@@ -10,6 +10,8 @@
 #include <cstring>
 
 #include "base/log.h"
+#include "drivers/cpu/memory/shared_file.h"
+#include "engine/fault.h"
 
 namespace limen::cpu {
 
@@ -62,9 +64,7 @@ uint32_t Allocator::size_class_of(uint64_t bytes, uint64_t* slot_bytes) {
 
 uint64_t Allocator::allocate(uint64_t bytes, MemoryKind kind, uint32_t owner, uint8_t flags) {
   if (!table_ || bytes == 0 || bytes > options_.limit_bytes) return 0;
-  constexpr uint64_t ask_system_above = uint64_t{64} << 20;
-  if (bytes >= ask_system_above && options_.available_bytes && bytes > options_.available_bytes())
-    return 0;
+  if (!system_has(bytes)) return 0;
   std::lock_guard lock(mutex_);
   Block block{bytes, bytes, next_id_, owner, kind, flags};
   bool slab =
@@ -72,6 +72,77 @@ uint64_t Allocator::allocate(uint64_t bytes, MemoryKind kind, uint32_t owner, ui
   uint64_t base = slab ? allocate_slot(bytes, block) : allocate_pages(bytes, block);
   if (base) ++next_id_;
   return base;
+}
+
+/// Memory is taken from the system when it is first touched, where a shortage would be the process's
+/// death. So it is asked before, at large blocks and each time that the use has grown: asking costs
+/// 100 us.
+bool Allocator::system_has(uint64_t bytes) {
+  constexpr uint64_t step_bytes = uint64_t{64} << 20;
+  if (!options_.available_bytes) return true;
+  const uint64_t use = used_.load(std::memory_order_relaxed) + bytes;
+  if (bytes < step_bytes && use <= asked_up_to_.load(std::memory_order_relaxed)) return true;
+  const uint64_t available = options_.available_bytes();
+  if (bytes > available) return false;
+  asked_up_to_.store(use + std::min(step_bytes, available - bytes), std::memory_order_relaxed);
+  return true;
+}
+
+bool Allocator::charge(uint64_t bytes) {
+  if (bytes > options_.limit_bytes || !system_has(bytes)) return false;
+  std::lock_guard lock(mutex_);
+  if (used_ + bytes > options_.limit_bytes) return false;
+  used_.fetch_add(bytes, std::memory_order_relaxed);
+  return true;
+}
+
+bool Allocator::commit(const Region* region, uint64_t bytes, bool huge) const {
+  if (!options_.file) return AddressSpace::commit(region->base, bytes, huge);
+  return options_.file->map(region->base, bytes, region->base - options_.base,
+                            PROT_READ | PROT_WRITE);
+}
+
+/// Replaces private pages by those of a file. Kernels may be running: writers wait in the fault
+/// handler until the copy is in place.
+bool Allocator::move_to_file(Region* region) {
+  auto file = SharedFile::create("limen-ipc", region->committed);
+  if (!file) return false;
+  engine::PageMove move;
+  void* pages = reinterpret_cast<void*>(region->base);
+  if (mprotect(pages, region->committed, PROT_READ) != 0) return false;
+  constexpr uint64_t piece_bytes = uint64_t{1} << 16;
+  static const unsigned char zeros[piece_bytes] = {};
+  bool copied = true;
+  for (uint64_t at = 0; copied && at < region->committed; at += piece_bytes) {
+    const uint64_t bytes = std::min(piece_bytes, region->committed - at);
+    const void* from = reinterpret_cast<const void*>(region->base + at);
+    // What was never written to stays a hole.
+    if (std::memcmp(from, zeros, bytes) != 0) copied = file->write(at, from, bytes);
+  }
+  copied = copied && file->map(region->base, region->committed, 0, PROT_READ | PROT_WRITE);
+  if (!copied) {
+    mprotect(pages, region->committed, PROT_READ | PROT_WRITE);
+    return false;
+  }
+  region->file = std::move(file);
+  return true;
+}
+
+bool Allocator::share(uint64_t base, SharedBlock* out) {
+  std::lock_guard lock(mutex_);
+  Region* region = nullptr;
+  uint32_t slot = 0;
+  if (!locate(base, &region, &slot)) return false;
+  uint64_t start = options_.base;
+  std::shared_ptr<SharedFile> file = options_.file;
+  if (!file) {
+    if (!region->file && !move_to_file(region)) return false;
+    file = region->file;
+    start = region->base;
+  }
+  const uint64_t at = base - start;
+  *out = {std::move(file), at / page_bytes * page_bytes, at % page_bytes};
+  return true;
 }
 
 uint64_t Allocator::allocate_slot(uint64_t bytes, Block block) {
@@ -98,7 +169,7 @@ uint64_t Allocator::allocate_pages(uint64_t bytes, Block block) {
   Region* region = take_chunks(
       static_cast<uint32_t>((committed + guard_bytes + chunk_bytes - 1) / chunk_bytes), true);
   if (!region) return 0;
-  if (!AddressSpace::commit(region->base, committed, bytes >= chunk_bytes)) {
+  if (!commit(region, committed, bytes >= chunk_bytes)) {
     return_chunks(region);
     return 0;
   }
@@ -117,7 +188,7 @@ Allocator::Region* Allocator::new_slab(uint32_t size_class, uint64_t slot_bytes)
   uint64_t usable = chunk_bytes - guard_bytes;
   uint32_t slots = static_cast<uint32_t>(usable / slot_bytes);
   region->committed = round_up(slots * slot_bytes, page_bytes);
-  if (!AddressSpace::commit(region->base, region->committed, false)) {
+  if (!commit(region, region->committed, false)) {
     return_chunks(region);
     return nullptr;
   }
@@ -166,6 +237,7 @@ Allocator::Region* Allocator::cut_chunks(std::map<uint64_t, uint64_t>::iterator 
 
 void Allocator::return_chunks(Region* region) {
   if (region->committed) AddressSpace::release(region->base, region->committed);
+  if (options_.file) options_.file->discard(region->base - options_.base, region->committed);
   uint64_t first = (region->base - options_.base) / chunk_bytes, count = region->chunks;
   for (uint64_t i = 0; i < count; ++i) table_[first + i].store(nullptr, std::memory_order_release);
   delete region;

@@ -17,6 +17,8 @@
 
 namespace limen::cpu {
 
+struct SuspendedMemory;
+
 enum class MemoryKind : uint8_t {
   none = 0,
   device,   ///< cuMemAlloc
@@ -27,6 +29,19 @@ enum class MemoryKind : uint8_t {
   heap,     ///< the region of the kernels' malloc
   host,     ///< cuMemHostAlloc
   array,    ///< texels of a CUDA array
+  mapped,   ///< cuMemMap, in the virtual partition like the rest
+  ipc,      ///< cuIpcOpenMemHandle
+  external, ///< cuExternalMemoryGetMappedBuffer
+  imported, ///< cuMemPoolImportPointer
+};
+
+class SharedFile;
+
+/// Where the bytes of a block lie that others may map: `lead` bytes into whole pages of a file.
+struct SharedBlock {
+  std::shared_ptr<SharedFile> file;
+  uint64_t offset = 0;  ///< of the first page
+  uint64_t lead = 0;    ///< from there to the block
 };
 
 /// One live block, as find() reports it.
@@ -45,8 +60,10 @@ class Allocator {
     uint64_t base = 0, range_bytes = 0;  ///< the partition, whole chunks
     uint64_t limit_bytes = 0;            ///< most that may be live at once
     const char* what = "device";         ///< for messages
-    /// Bytes the system could still give, asked before large blocks only; may be empty.
+    /// Bytes the system could still give, asked now and then; may be empty.
     std::function<uint64_t()> available_bytes;
+    /// All memory is this file's (as large as the partition); null: memory is private.
+    std::shared_ptr<SharedFile> file = nullptr;
   };
 
   explicit Allocator(Options options);
@@ -62,10 +79,22 @@ class Allocator {
   bool find(uint64_t address, Allocation* out) const;
   /// Gives a live block another size, kind and owner in place; false when it does not hold `bytes`.
   bool reuse(uint64_t base, uint64_t bytes, MemoryKind kind, uint32_t owner);
+  /// Moves the live block into a file that other processes can map, if it is in none yet. Small
+  /// blocks take their neighbours along. False: no such block, or no descriptor is left.
+  bool share(uint64_t base, SharedBlock* out);
+  /// Counts memory that lies elsewhere (cuMemCreate); false when it would exceed the limit.
+  bool charge(uint64_t bytes);
+  void uncharge(uint64_t bytes) { used_.fetch_sub(bytes, std::memory_order_relaxed); }
   /// Frees every block of a context that is being destroyed.
   void release_owner(uint32_t owner);
   /// The context's live blocks of a kind (none: all), for the leak report and pool trimming.
   std::vector<Allocation> list(uint32_t owner, MemoryKind kind) const;
+
+  /// Takes the contents of all private pages and gives the pages back to the system; nothing may
+  /// use the memory before resume(). False: the host has no room for them, and nothing was done.
+  bool suspend(SuspendedMemory* out);
+  /// Brings them back. False: the system refuses the pages.
+  bool resume(SuspendedMemory& memory);
 
   uint64_t used_bytes() const { return used_.load(std::memory_order_relaxed); }
   uint64_t limit_bytes() const { return options_.limit_bytes; }
@@ -99,6 +128,7 @@ class Allocator {
     uint32_t size_class = 0;
     uint32_t live = 0;
     uint64_t committed = 0;
+    std::shared_ptr<SharedFile> file;  ///< holds the pages, from offset 0; null: private memory
     std::vector<Block> blocks;
     std::vector<uint32_t> free;
     Region *next = nullptr, *prev = nullptr;  ///< slabs of one class with room
@@ -106,6 +136,9 @@ class Allocator {
   };
 
   static uint32_t size_class_of(uint64_t bytes, uint64_t* slot_bytes);
+  bool commit(const Region* region, uint64_t bytes, bool huge) const;
+  static bool move_to_file(Region* region);
+  bool system_has(uint64_t bytes);
   uint64_t allocate_slot(uint64_t bytes, Block block);
   uint64_t allocate_pages(uint64_t bytes, Block block);
   Region* new_slab(uint32_t size_class, uint64_t slot_bytes);
@@ -124,6 +157,7 @@ class Allocator {
   Options options_;
   mutable std::mutex mutex_;
   std::atomic<uint64_t> used_{0};
+  std::atomic<uint64_t> asked_up_to_{0};  ///< use that the system was found to have memory for
   uint64_t next_id_ = 1;
   uint32_t page_regions_ = 0;
   std::atomic<Region*>* table_ = nullptr;  ///< region by chunk, never null entries inside a region

@@ -12,6 +12,7 @@
 #include "abi/cpu_api.h"
 #include "drivers/cpu/context.h"
 #include "drivers/cpu/memory/pool.h"
+#include "drivers/cpu/stream/order.h"
 
 namespace limen::cpu {
 
@@ -427,6 +428,45 @@ CUresult cuMipmappedArrayDestroy(CUmipmappedArray hMipmappedArray) {
   release(mipmapped->memory);
   destroy(mipmapped);
   return CUDA_SUCCESS;
+}
+
+/// partial: multi-planar formats are not built, so no array has planes
+CUresult cuArrayGetPlane(CUarray* pPlaneArray, CUarray hArray, unsigned int) {
+  if (!array_of(hArray)) return CUDA_ERROR_INVALID_HANDLE;
+  Context* context;
+  if (CUresult result = current_usable(&context)) return result;
+  // Planes of an array without any. source: CUDA Driver API 13.0, cuArrayGetPlane
+  return CUDA_ERROR_INVALID_VALUE;
+}
+
+/// partial: sparse arrays are not built, so none has these properties
+CUresult cuArrayGetSparseProperties(CUDA_ARRAY_SPARSE_PROPERTIES* sparseProperties, CUarray array) {
+  if (!sparseProperties) return CUDA_ERROR_INVALID_VALUE;
+  return array_of(array) ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_INVALID_HANDLE;
+}
+
+/// partial: sparse arrays are not built, so none has these properties
+CUresult cuMipmappedArrayGetSparseProperties(CUDA_ARRAY_SPARSE_PROPERTIES* sparseProperties,
+                                             CUmipmappedArray mipmap) {
+  if (!sparseProperties) return CUDA_ERROR_INVALID_VALUE;
+  return mipmapped_array_of(mipmap) ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_INVALID_HANDLE;
+}
+
+/// partial: sparse and deferred-mapping arrays are not built, so nothing can be mapped into one
+CUresult cuMemMapArrayAsync(CUarrayMapInfo* mapInfoList, unsigned int count, CUstream hStream) {
+  if (!mapInfoList || !count) return CUDA_ERROR_INVALID_VALUE;
+  ResolvedStream on;
+  if (CUresult result = resolve_stream(hStream, &on)) return result;
+  for (unsigned i = 0; i < count; ++i) {
+    const CUarrayMapInfo& info = mapInfoList[i];
+    const bool array = info.resourceType == CU_RESOURCE_TYPE_ARRAY;
+    if (!array && info.resourceType != CU_RESOURCE_TYPE_MIPMAPPED_ARRAY)
+      return CUDA_ERROR_INVALID_VALUE;
+    const bool live = array ? array_of(info.resource.array) != nullptr
+                            : mipmapped_array_of(info.resource.mipmap) != nullptr;
+    if (!live) return CUDA_ERROR_INVALID_HANDLE;
+  }
+  return CUDA_ERROR_INVALID_VALUE;  // none of them is sparse
 }
 
 }  // namespace limen::cpu

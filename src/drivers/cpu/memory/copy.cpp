@@ -85,8 +85,11 @@ CUresult copy_linear(uint64_t dst, Side dst_side, uint64_t src, Side src_side, u
   if (CUresult result = resolve_stream(stream, &on)) return result;
   if (bytes == 0) return CUDA_SUCCESS;
   Operands with;
-  if (CUresult result = check_range(dst, bytes, dst_side == Side::device, &with.dst)) return result;
-  if (CUresult result = check_range(src, bytes, src_side == Side::device, &with.src)) return result;
+  if (CUresult result =
+          check_range(dst, bytes, dst_side == Side::device, Use::write, &with.dst))
+    return result;
+  if (CUresult result = check_range(src, bytes, src_side == Side::device, Use::read, &with.src))
+    return result;
   // A host argument may be device memory: unified addressing (measured H200, driver 580.x).
   Transfer job;
   job.dst = dst;
@@ -101,6 +104,7 @@ uint64_t address_of(const void* pointer) { return reinterpret_cast<uint64_t>(poi
 struct Pitched {
   uint64_t base = 0;
   Side side = Side::any;
+  Use use = Use::read;
   uint64_t x = 0, y = 0, z = 0, pitch = 0, height = 0;
   const Array* array = nullptr;
 };
@@ -178,7 +182,7 @@ CUresult place_box(Pitched& side, uint64_t width, uint64_t height, uint64_t dept
       !extent_of(width, height, side.pitch, depth, slice, &bytes) ||
       __builtin_add_overflow(side.base, offset, first))
     return CUDA_ERROR_INVALID_VALUE;
-  return check_range(*first, bytes, side.side == Side::device, info);
+  return check_range(*first, bytes, side.side == Side::device, side.use, info);
 }
 
 CUresult copy_box(Pitched dst, Pitched src, uint64_t width, uint64_t height, uint64_t depth,
@@ -189,6 +193,7 @@ CUresult copy_box(Pitched dst, Pitched src, uint64_t width, uint64_t height, uin
   job.width = width;
   job.height = height;
   job.depth = depth;
+  dst.use = Use::write;
   if (CUresult result = place_box(dst, width, height, depth, &job.dst, &with.dst)) return result;
   if (CUresult result = place_box(src, width, height, depth, &job.src, &with.src)) return result;
   job.dst_pitch = dst.pitch;
@@ -343,7 +348,7 @@ CUresult fill(CUdeviceptr dst, uint64_t pitch, uint32_t value, uint32_t element_
       !extent_of(row, height, pitch, 1, 0, &bytes))
     return CUDA_ERROR_INVALID_VALUE;
   PointerInfo info;
-  if (CUresult result = check_range(dst, bytes, true, &info)) return result;
+  if (CUresult result = check_range(dst, bytes, true, Use::write, &info)) return result;
   Fill job{dst, width, height, pitch, value, element_bytes};
   // Synchronous sets of device memory return before they are done, those of pinned memory do not.
   bool on_host = info.memory == Memory::host || info.memory == Memory::registered;

@@ -103,13 +103,17 @@ CUresult cuMemFree(CUdeviceptr dptr) {
   if (!driver().space.contains(dptr) || !classify(dptr, &info) || info.block.base != dptr)
     return CUDA_ERROR_INVALID_VALUE;
   bool ours = info.block.kind == MemoryKind::device || info.block.kind == MemoryKind::managed ||
-              info.block.kind == MemoryKind::pool;
+              info.block.kind == MemoryKind::pool || info.block.kind == MemoryKind::imported ||
+              info.block.kind == MemoryKind::external;
   if (!ours) return CUDA_ERROR_INVALID_VALUE;
   // Freeing waits for the work that may still use the memory, as NVIDIA's driver does.
   Context* owner = context_of_owner(info.block.owner);
   if (owner && owner->busy()) owner->synchronize();
   if (context != owner && context->busy()) context->synchronize();
   if (info.block.kind == MemoryKind::pool) return free_to_pool_now(dptr);
+  if (info.is_virtual)
+    return driver().virtual_space.displace(dptr, info.block.kind) ? context->sticky()
+                                                                  : CUDA_ERROR_INVALID_VALUE;
   if (info.block.kind == MemoryKind::managed) forget_advice(info.block.id);
   return driver().allocator_of(dptr)->release(dptr) ? context->sticky() : CUDA_ERROR_INVALID_VALUE;
 }
@@ -138,7 +142,8 @@ CUresult cuMemFreeHost(void* p) {
   if (!p) return CUDA_SUCCESS;
   auto address = reinterpret_cast<uint64_t>(p);
   PointerInfo info;
-  if (!classify(address, &info) || info.memory != Memory::host || info.block.base != address)
+  if (!classify(address, &info) || info.memory != Memory::host || info.block.base != address ||
+      info.block.kind != MemoryKind::host)
     return CUDA_ERROR_INVALID_VALUE;
   Context* owner = context_of_owner(info.block.owner);
   if (owner && owner->busy()) owner->synchronize();

@@ -65,20 +65,24 @@ CUresult write_attribute(void* data, CUpointer_attribute attribute, CUdeviceptr 
       return put(!known ? -2 : info.device >= 0 ? info.device : host_device);
     }
     case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
-      return put(0u);
+      return put(unsigned(known && info.block.kind == MemoryKind::device));
     case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
       return put(known ? info.block.base : uint64_t{0});
     case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
       return put(known ? info.block.bytes : uint64_t{0});
     case CU_POINTER_ATTRIBUTE_MAPPED:
       return put(unsigned(known));
-    case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
-      return put(uint64_t{0});
+    case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES: {
+      MemPool* pool = known && info.block.kind == MemoryKind::pool ? pool_of(ptr) : nullptr;
+      unsigned types = pool ? unsigned(pool->props.handleTypes) : info.handle_types;
+      return put(uint64_t{types});
+    }
     case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
       return put(0u);
     case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
-      return put(unsigned(known ? CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE
-                                : CU_POINTER_ATTRIBUTE_ACCESS_FLAG_NONE));
+      return put(unsigned(!known || !info.readable ? CU_POINTER_ATTRIBUTE_ACCESS_FLAG_NONE
+                          : info.writable          ? CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE
+                                                   : CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READ));
     case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE: {
       bool pooled = known && info.block.kind == MemoryKind::pool;
       return put(pooled ? handle_of(pool_of(ptr)) : CUmemoryPool{nullptr});
@@ -134,17 +138,43 @@ HostRegistry& host_registry() {
   return *registry;
 }
 
+/// Memory in the virtual partition: a mapping, or a block of a pool that may be exported.
+static bool classify_virtual(uint64_t address, PointerInfo* info) {
+  Driver& root = driver();
+  if (Allocator* memory = root.virtual_space.allocator_of(address)) {
+    if (!memory->find(address, &info->block) || info->block.kind == MemoryKind::idle) return false;
+    MemPool* pool = pool_of(address);
+    info->device = pool ? pool->device_ordinal() : -1;
+    info->memory = info->device < 0 ? Memory::host : Memory::device;
+    return true;
+  }
+  Mapping mapping;
+  if (!root.virtual_space.find(address, &mapping)) return false;
+  info->is_virtual = true;
+  info->block = {mapping.base, mapping.bytes, mapping.id, mapping.owner, mapping.kind, 0};
+  info->handle_types = mapping.handle_types;
+  info->readable = mapping.access.readable != 0;
+  info->writable = mapping.access.writable != 0;
+  info->device = mapping.device;
+  info->memory = mapping.device < 0 ? Memory::host : Memory::device;
+  return true;
+}
+
 bool classify(uint64_t address, PointerInfo* info) {
   *info = PointerInfo{};
   Driver& root = driver();
   if (root.space.contains(address)) {
     uint32_t partition = root.space.partition_of(address);
     bool on_device = partition < root.devices.size();
+    if (partition > root.devices.size()) return classify_virtual(address, info);
     Allocator& memory = on_device ? root.devices[partition]->memory() : *root.host;
     if (!memory.find(address, &info->block) || info->block.kind == MemoryKind::idle) return false;
     if (on_device) {
       info->device = static_cast<int>(partition);
-      info->memory = info->block.kind == MemoryKind::managed ? Memory::managed : Memory::device;
+      bool managed =
+          info->block.kind == MemoryKind::managed ||
+          (info->block.kind == MemoryKind::pool && (info->block.flags & pool_block_managed));
+      info->memory = managed ? Memory::managed : Memory::device;
     } else {
       info->memory = Memory::host;
     }
@@ -158,8 +188,15 @@ bool classify(uint64_t address, PointerInfo* info) {
   return true;
 }
 
-CUresult check_range(uint64_t address, uint64_t bytes, bool device_operand, PointerInfo* info) {
-  if (!address || !classify(address, info)) return CUDA_ERROR_INVALID_VALUE;
+CUresult check_range(uint64_t address, uint64_t bytes, bool device_operand, Use use,
+                     PointerInfo* info) {
+  uint64_t end;
+  if (!address || __builtin_add_overflow(address, bytes, &end) || !classify(address, info))
+    return CUDA_ERROR_INVALID_VALUE;
+  if (info->is_virtual)
+    return driver().virtual_space.accessible(address, bytes, use == Use::write)
+               ? CUDA_SUCCESS
+               : CUDA_ERROR_INVALID_VALUE;
   if (info->memory == Memory::pageable)
     return device_operand ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
   uint64_t room = info->block.bytes - (address - info->block.base);

@@ -18,6 +18,9 @@ struct PointerInfo {
   Memory memory = Memory::pageable;
   Allocation block;  ///< all but pageable; registered: the registered range
   int device = -1;   ///< ordinal, for device and managed memory
+  bool is_virtual = false;  ///< in the virtual partition: access and extent are a mapping's
+  bool readable = true, writable = true;
+  unsigned handle_types = 0;  ///< of virtual memory
 };
 
 /// Host ranges given to cuMemHostRegister.
@@ -42,9 +45,12 @@ HostRegistry& host_registry();
 /// Looks the pointer up. False: inside our address range but in no live block.
 bool classify(uint64_t address, PointerInfo* info);
 
+enum class Use : uint8_t { read, write };
+
 /// Checks a copy's operand of `bytes` bytes. `device_operand`: must not be plain host memory.
 /// errors: CUDA_ERROR_INVALID_VALUE.
-CUresult check_range(uint64_t address, uint64_t bytes, bool device_operand, PointerInfo* info);
+CUresult check_range(uint64_t address, uint64_t bytes, bool device_operand, Use use,
+                     PointerInfo* info);
 
 /// Whether the process has all pages of a range of plain host memory.
 bool is_mapped(uint64_t address, uint64_t bytes);

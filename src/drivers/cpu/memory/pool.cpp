@@ -1,67 +1,111 @@
-// Memory pools and the calls on them. Pools live on devices, not in contexts; a context that ends
-// takes its blocks with it. Thread rule: see the header; PoolBook::mutex is taken before a pool's.
+// Memory pools: blocks, reuse, trimming, and the book of all pools. Pools live on devices or the
+// host, not in contexts; a context that ends takes its blocks with it. The calls are in
+// pool_api.cpp and pool_share.cpp. Thread rule: see the header.
 #include "drivers/cpu/memory/pool.h"
 
 #include <algorithm>
-#include <cstring>
 #include <shared_mutex>
+#include <tuple>
 #include <vector>
 
-#include "abi/cpu_api.h"
 #include "drivers/cpu/context.h"
-#include "drivers/cpu/memory/pointer.h"
-#include "drivers/cpu/stream/order.h"
+#include "drivers/cpu/memory/physical.h"
 
 namespace limen::cpu {
 
 namespace {
 
-/// All pools, and each device's current one.
+using Place = std::tuple<int, int, int>;  ///< allocation type, location type, id
+
+/// All pools, each place's default one and its current one.
 struct PoolBook {
   std::shared_mutex mutex;
   std::vector<MemPool*> pools;
-  std::map<int, MemPool*> current;
+  std::map<Place, MemPool*> defaults, current;
 };
 PoolBook& book() {
   static auto* made = new PoolBook;
   return *made;
 }
 
-CUresult resolve_pool(CUmemoryPool handle, MemPool** pool) {
-  *pool = driver().pools.resolve(handle);
-  return *pool ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+Place place_of(const CUmemLocation& location, CUmemAllocationType type) {
+  bool has_id = location.type == CU_MEM_LOCATION_TYPE_DEVICE ||
+                location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA;
+  return {type, location.type, has_id ? location.id : 0};
 }
 
-MemPool* current_pool(Device& device) {
-  std::shared_lock lock(book().mutex);
-  auto found = book().current.find(device.ordinal());
-  return found == book().current.end() ? device.default_pool() : found->second;
+/// The device whose memory a pool's blocks count as, or nullptr for pinned host memory. Managed
+/// memory without a preferred device is the first one's.
+Device* device_of(const CUmemPoolProps& props) {
+  if (props.location.type == CU_MEM_LOCATION_TYPE_DEVICE)
+    return driver().device(props.location.id);
+  return props.allocType == CU_MEM_ALLOCATION_TYPE_MANAGED ? driver().device(0) : nullptr;
 }
 
-CUresult allocate_async(CUdeviceptr* dptr, size_t bytes, MemPool& pool, const ResolvedStream& on) {
-  *dptr = 0;
-  if (!bytes) return CUDA_SUCCESS;  // measured H200, driver 580.x
-  // The stream's free blocks are safe to hand out at once: later work of this stream comes after
-  // the free. A block from elsewhere is taken only when nobody can still be using it.
-  uint64_t address = pool.allocate(bytes, on.context->owner, *on.stream);
-  if (!address) return CUDA_ERROR_OUT_OF_MEMORY;
-  *dptr = address;
-  return CUDA_SUCCESS;
+/// Gives an exportable pool its file, its addresses and an allocator over both.
+bool make_private_memory(MemPool& pool) {
+  const uint64_t limit = pool.charged->limit_bytes();
+  uint64_t bytes = pool.most_bytes ? std::min(pool.most_bytes, limit) : limit;
+  // Twice the room: guards and the search for fresh addresses use addresses, not memory.
+  bytes = (bytes + chunk_bytes - 1) / chunk_bytes * chunk_bytes * 2 + 64 * chunk_bytes;
+  pool.file = SharedFile::create("limen-pool", bytes + ShareRecord::page_bytes);
+  if (!pool.file) return false;
+  ShareRecord record;
+  record.kind = ShareRecord::Kind::pool;
+  record.bytes = bytes;
+  record.prop.location = pool.props.location;
+  if (!record.write_to(*pool.file)) return false;
+  VirtualSpace& space = driver().virtual_space;
+  pool.range = space.reserve(bytes, 0, 0);
+  if (!pool.range) return false;
+  pool.memory = new Allocator({pool.range, bytes, limit, "pool", {}, pool.file});
+  space.add_allocator(pool.range, pool.memory);
+  return true;
+}
+
+/// Destroys pools that were ended and have no blocks left.
+void sweep_ended_pools() {
+  std::vector<MemPool*> gone;
+  {
+    std::unique_lock lock(book().mutex);
+    std::erase_if(book().pools, [&](MemPool* pool) {
+      if (!pool->ending) return false;
+      {
+        std::lock_guard inside(pool->mutex);
+        if (!pool->live.empty() || !pool->idle.empty()) return false;
+      }
+      gone.push_back(pool);
+      return true;
+    });
+  }
+  for (MemPool* pool : gone) driver().pools.destroy(pool);
+}
+
+bool belongs_to(const MemPool& pool, const Device& device) {
+  return pool.memory && (pool.device_ordinal() == device.ordinal() || pool.device_ordinal() < 0);
 }
 
 }  // namespace
 
-uint64_t MemPool::allocate(uint64_t bytes, uint32_t owner, Stream& stream) {
-  std::lock_guard lock(mutex);
-  Allocator& memory = device.memory();
-  // A block may be larger than asked for, but not wastefully so.
-  uint64_t most = bytes + bytes / 4 + (64 << 10);
+MemPool::~MemPool() {
+  if (!range) return;
+  VirtualSpace& space = driver().virtual_space;
+  space.remove_allocator(range);
+  const uint64_t bytes = file->bytes() - ShareRecord::page_bytes;
+  delete memory;
+  space.unreserve(range, bytes);
+}
+
+uint64_t MemPool::take_idle(uint64_t bytes, uint64_t most, uint32_t owner, Stream& stream, bool any,
+                            StreamPoint* after) {
   for (auto it = idle.lower_bound(bytes); it != idle.end() && it->first <= most; ++it) {
     Idle& block = it->second;
     if (block.owner != owner) continue;
-    if (block.freed.stream.get() != &stream && !block.freed.reached()) continue;
-    if (!memory.reuse(block.base, bytes, MemoryKind::pool, owner)) continue;
-    uint64_t base = block.base, reserved = it->first;
+    const bool own = block.freed.stream.get() == &stream || !block.freed.stream;
+    if (!own && !any && !(reuse[1] && block.freed.reached())) continue;
+    if (!memory->reuse(block.base, bytes, MemoryKind::pool, owner)) continue;
+    const uint64_t base = block.base, reserved = it->first;
+    *after = own ? StreamPoint{} : block.freed;
     idle_bytes -= reserved;
     used_bytes += reserved;
     used_high = std::max(used_high, used_bytes);
@@ -69,14 +113,42 @@ uint64_t MemPool::allocate(uint64_t bytes, uint32_t owner, Stream& stream) {
     live.emplace(base, reserved);
     return base;
   }
-  if (most_bytes && reserved_bytes + bytes > most_bytes) return 0;
-  uint64_t base = memory.allocate(bytes, MemoryKind::pool, owner);
-  if (!base) return 0;
+  return 0;
+}
+
+uint64_t MemPool::make_block(uint64_t bytes, uint32_t owner) {
+  if (most_bytes && (bytes > most_bytes || reserved_bytes > most_bytes - bytes)) return 0;
+  if (charged && !charged->charge(bytes)) return 0;
+  const uint64_t base =
+      memory->allocate(bytes, MemoryKind::pool, owner, managed() ? pool_block_managed : 0);
+  if (!base) {
+    if (charged) charged->uncharge(bytes);
+    return 0;
+  }
   live.emplace(base, bytes);
   used_bytes += bytes;
   reserved_bytes += bytes;
   used_high = std::max(used_high, used_bytes);
   reserved_high = std::max(reserved_high, reserved_bytes);
+  return base;
+}
+
+uint64_t MemPool::allocate(uint64_t bytes, uint32_t owner, Stream& stream) {
+  StreamPoint after;
+  uint64_t base;
+  {
+    std::lock_guard lock(mutex);
+    // A block may be larger than asked for, but not wastefully so.
+    base = take_idle(bytes, bytes + bytes / 4 + (64 << 10), owner, stream, false, &after);
+    if (!base) base = make_block(bytes, owner);
+    if (!base) {
+      trim_locked(0);
+      base = make_block(bytes, owner);
+    }
+    // Memory is short: the stream may have to wait for whoever uses a block last.
+    if (!base && reuse[2]) base = take_idle(bytes, ~uint64_t{0}, owner, stream, true, &after);
+  }
+  if (base && after.stream) stream.wait_for(std::move(after));
   return base;
 }
 
@@ -86,27 +158,37 @@ bool MemPool::release(uint64_t base, StreamPoint freed) {
   if (found == live.end()) return false;
   uint64_t bytes = found->second;
   Allocation block;
-  if (!device.memory().find(base, &block)) return false;
+  if (!memory->find(base, &block)) return false;
   live.erase(found);
-  device.memory().reuse(base, bytes, MemoryKind::idle, block.owner);
+  memory->reuse(base, bytes, MemoryKind::idle, block.owner);
   idle.emplace(bytes, Idle{base, block.owner, std::move(freed)});
   idle_bytes += bytes;
   used_bytes -= bytes;
   return true;
 }
 
-void MemPool::trim(uint64_t keep_bytes) {
-  std::lock_guard lock(mutex);
+void MemPool::give_back(uint64_t base, uint64_t bytes) {
+  memory->release(base);
+  if (charged) charged->uncharge(bytes);
+}
+
+void MemPool::trim_locked(uint64_t keep_bytes) {
   for (auto it = idle.begin(); it != idle.end() && reserved_bytes > keep_bytes;) {
-    if (!it->second.freed.reached()) {
+    // What is kept is at least `keep_bytes`. source: CUDA Driver API 13.0, cuMemPoolTrimTo.
+    if (!it->second.freed.reached() || reserved_bytes - it->first < keep_bytes) {
       ++it;
       continue;
     }
-    device.memory().release(it->second.base);
+    give_back(it->second.base, it->first);
     idle_bytes -= it->first;
     reserved_bytes -= it->first;
     it = idle.erase(it);
   }
+}
+
+void MemPool::trim(uint64_t keep_bytes) {
+  std::lock_guard lock(mutex);
+  trim_locked(keep_bytes);
 }
 
 void MemPool::forget(uint32_t owner) {
@@ -116,27 +198,109 @@ void MemPool::forget(uint32_t owner) {
       ++it;
       continue;
     }
+    give_back(it->second.base, it->first);
     idle_bytes -= it->first;
     reserved_bytes -= it->first;
     it = idle.erase(it);
   }
   for (auto it = live.begin(); it != live.end();) {
     Allocation block;
-    if (device.memory().find(it->first, &block) && block.owner != owner) {
+    if (memory->find(it->first, &block) && block.owner != owner) {
       ++it;
       continue;
     }
+    give_back(it->first, it->second);
     used_bytes -= it->second;
     reserved_bytes -= it->second;
     it = live.erase(it);
   }
 }
 
-MemPool* make_default_pool(Device& device) {
-  MemPool* pool = driver().pools.create(device, 0);
-  pool->is_default = true;
+CUresult resolve_pool(CUmemoryPool handle, MemPool** pool) {
+  *pool = driver().pools.resolve(handle);
+  return *pool ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+void list_pool(MemPool* pool) {
   std::unique_lock lock(book().mutex);
   book().pools.push_back(pool);
+}
+
+CUresult make_pool(const CUmemPoolProps& props, MemPool** pool) {
+  MemPool* made = driver().pools.create(props);
+  if (!made) return CUDA_ERROR_OUT_OF_MEMORY;
+  Device* device = device_of(props);
+  Allocator& memory = device ? device->memory() : *driver().host;
+  made->memory = &memory;
+  if (props.handleTypes) {
+    made->charged = &memory;
+    if (!make_private_memory(*made)) {
+      driver().pools.destroy(made);
+      return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+  }
+  made->access[made->device_ordinal()] = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+  list_pool(made);
+  *pool = made;
+  return CUDA_SUCCESS;
+}
+
+void end_pool(MemPool* pool) {
+  if (!driver().pools.retire(pool)) return;
+  {
+    std::unique_lock lock(book().mutex);
+    std::erase_if(book().current, [&](const auto& entry) { return entry.second == pool; });
+  }
+  pool->release_threshold = 0;
+  if (pool->memory) pool->trim(0);
+  pool->ending = true;
+  sweep_ended_pools();
+}
+
+CUresult default_pool_of(const CUmemLocation& location, CUmemAllocationType type, MemPool** pool) {
+  const Place place = place_of(location, type);
+  {
+    std::shared_lock lock(book().mutex);
+    auto found = book().defaults.find(place);
+    if (found != book().defaults.end()) {
+      *pool = found->second;
+      return CUDA_SUCCESS;
+    }
+  }
+  CUmemPoolProps props{};
+  props.allocType = type;
+  props.location = location;
+  MemPool* made;
+  if (CUresult result = make_pool(props, &made)) return result;
+  made->is_default = true;
+  std::unique_lock lock(book().mutex);
+  // Another thread may have been faster; its pool counts, ours stays empty.
+  *pool = book().defaults.emplace(place, made).first->second;
+  return CUDA_SUCCESS;
+}
+
+MemPool* current_pool_of(const CUmemLocation& location, CUmemAllocationType type) {
+  {
+    std::shared_lock lock(book().mutex);
+    auto found = book().current.find(place_of(location, type));
+    if (found != book().current.end()) return found->second;
+  }
+  Device* device = driver().device(location.id);
+  bool usual = type == CU_MEM_ALLOCATION_TYPE_PINNED && location.type == CU_MEM_LOCATION_TYPE_DEVICE;
+  if (usual && device) return device->default_pool();
+  MemPool* pool = nullptr;
+  return default_pool_of(location, type, &pool) == CUDA_SUCCESS ? pool : nullptr;
+}
+
+void set_current_pool(const CUmemLocation& location, CUmemAllocationType type, MemPool* pool) {
+  std::unique_lock lock(book().mutex);
+  book().current[place_of(location, type)] = pool;
+}
+
+MemPool* make_default_pool(Device& device) {
+  MemPool* pool = nullptr;
+  default_pool_of({CU_MEM_LOCATION_TYPE_DEVICE, device.ordinal()}, CU_MEM_ALLOCATION_TYPE_PINNED,
+                  &pool);
   return pool;
 }
 
@@ -154,242 +318,38 @@ MemPool* pool_of(uint64_t address) {
 
 CUresult free_to_pool_now(uint64_t base) {
   MemPool* pool = pool_of(base);
-  return pool && pool->release(base, {}) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+  if (!pool || !pool->release(base, {})) return CUDA_ERROR_INVALID_VALUE;
+  if (pool->ending) {
+    pool->trim(0);
+    sweep_ended_pools();
+  }
+  return CUDA_SUCCESS;
 }
 
 void trim_pools(Device& device) {
   std::shared_lock lock(book().mutex);
   for (MemPool* pool : book().pools)
-    if (&pool->device == &device && pool->idle_bytes.load()) pool->trim(0);
+    if (belongs_to(*pool, device) && pool->idle_bytes.load()) pool->trim(0);
 }
 
 void trim_pools_at_sync(Device& device) {
-  std::shared_lock lock(book().mutex);
-  for (MemPool* pool : book().pools)
-    if (&pool->device == &device && pool->idle_bytes.load(std::memory_order_relaxed))
-      pool->trim(pool->release_threshold.load());
+  bool ended = false;
+  {
+    std::shared_lock lock(book().mutex);
+    for (MemPool* pool : book().pools) {
+      if (!belongs_to(*pool, device)) continue;
+      if (pool->idle_bytes.load(std::memory_order_relaxed))
+        pool->trim(pool->release_threshold.load());
+      ended |= pool->ending;
+    }
+  }
+  if (ended) sweep_ended_pools();
 }
 
 void forget_pool_blocks(uint32_t owner) {
   std::shared_lock lock(book().mutex);
-  for (MemPool* pool : book().pools) pool->forget(owner);
-}
-
-CUresult cuMemAllocAsync(CUdeviceptr* dptr, size_t bytesize, CUstream hStream) {
-  ResolvedStream on;
-  if (CUresult result = resolve_stream(hStream, &on)) return result;
-  if (!dptr) return CUDA_ERROR_INVALID_VALUE;
-  return allocate_async(dptr, bytesize, *current_pool(on.context->device), on);
-}
-
-CUresult cuMemAllocFromPoolAsync(CUdeviceptr* dptr, size_t bytesize, CUmemoryPool hPool,
-                                 CUstream hStream) {
-  ResolvedStream on;
-  if (CUresult result = resolve_stream(hStream, &on)) return result;
-  if (!dptr) return CUDA_ERROR_INVALID_VALUE;
-  MemPool* pool;
-  if (CUresult result = resolve_pool(hPool, &pool)) return result;
-  return allocate_async(dptr, bytesize, *pool, on);
-}
-
-CUresult cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream) {
-  ResolvedStream on;
-  if (CUresult result = resolve_stream(hStream, &on)) return result;
-  if (!dptr) return CUDA_SUCCESS;
-  PointerInfo info;
-  if (!classify(dptr, &info) || info.block.base != dptr) return CUDA_ERROR_INVALID_VALUE;
-  before_work(*on.context, *on.stream);
-  if (info.block.kind == MemoryKind::pool) {
-    MemPool* pool = pool_of(dptr);
-    StreamPoint freed = on.stream->idle() ? StreamPoint{} : on.stream->tail();
-    return pool && pool->release(dptr, std::move(freed)) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-  }
-  if (info.block.kind != MemoryKind::device) return CUDA_ERROR_INVALID_VALUE;
-  // A block of cuMemAlloc is freed when the stream gets there.
-  Allocator* memory = &driver().device(info.device)->memory();
-  on.stream->task([memory, dptr] { memory->release(dptr); }, true, false, true);
-  return CUDA_SUCCESS;
-}
-
-CUresult cuDeviceGetDefaultMemPool(CUmemoryPool* pool_out, CUdevice dev) {
-  if (!pool_out) return CUDA_ERROR_INVALID_VALUE;
-  Device* device = driver().device(dev);
-  if (!device) return CUDA_ERROR_INVALID_DEVICE;
-  *pool_out = handle_of(device->default_pool());
-  return CUDA_SUCCESS;
-}
-
-CUresult cuDeviceGetMemPool(CUmemoryPool* pool, CUdevice dev) {
-  if (!pool) return CUDA_ERROR_INVALID_VALUE;
-  Device* device = driver().device(dev);
-  if (!device) return CUDA_ERROR_INVALID_DEVICE;
-  *pool = handle_of(current_pool(*device));
-  return CUDA_SUCCESS;
-}
-
-CUresult cuDeviceSetMemPool(CUdevice dev, CUmemoryPool hPool) {
-  Device* device = driver().device(dev);
-  if (!device) return CUDA_ERROR_INVALID_DEVICE;
-  MemPool* pool;
-  if (CUresult result = resolve_pool(hPool, &pool)) return result;
-  if (&pool->device != device) return CUDA_ERROR_INVALID_VALUE;
-  std::unique_lock lock(book().mutex);
-  book().current[dev] = pool;
-  return CUDA_SUCCESS;
-}
-
-/// partial: pools on a device only
-CUresult cuMemGetDefaultMemPool(CUmemoryPool* pool_out, CUmemLocation* location,
-                                CUmemAllocationType type) {
-  if (!pool_out || !location || type != CU_MEM_ALLOCATION_TYPE_PINNED)
-    return CUDA_ERROR_INVALID_VALUE;
-  if (location->type != CU_MEM_LOCATION_TYPE_DEVICE)
-    return report({Code::not_supported, "memory pools on the host are not built yet", ""});
-  return cuDeviceGetDefaultMemPool(pool_out, location->id);
-}
-
-/// partial: pools on a device only
-CUresult cuMemGetMemPool(CUmemoryPool* pool, CUmemLocation* location, CUmemAllocationType type) {
-  if (!pool || !location || type != CU_MEM_ALLOCATION_TYPE_PINNED) return CUDA_ERROR_INVALID_VALUE;
-  if (location->type != CU_MEM_LOCATION_TYPE_DEVICE)
-    return report({Code::not_supported, "memory pools on the host are not built yet", ""});
-  return cuDeviceGetMemPool(pool, location->id);
-}
-
-/// partial: pools on a device only
-CUresult cuMemSetMemPool(CUmemLocation* location, CUmemAllocationType type, CUmemoryPool pool) {
-  if (!location || type != CU_MEM_ALLOCATION_TYPE_PINNED) return CUDA_ERROR_INVALID_VALUE;
-  if (location->type != CU_MEM_LOCATION_TYPE_DEVICE)
-    return report({Code::not_supported, "memory pools on the host are not built yet", ""});
-  return cuDeviceSetMemPool(location->id, pool);
-}
-
-/// partial: pools on a device only, without shareable handles
-CUresult cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps* props) {
-  if (!pool || !props || props->allocType != CU_MEM_ALLOCATION_TYPE_PINNED)
-    return CUDA_ERROR_INVALID_VALUE;
-  if (props->location.type != CU_MEM_LOCATION_TYPE_DEVICE || props->handleTypes)
-    return report({Code::not_supported,
-                   "memory pools on the host or with shareable handles are not built yet", ""});
-  Device* device = driver().device(props->location.id);
-  if (!device) return CUDA_ERROR_INVALID_DEVICE;
-  MemPool* made = driver().pools.create(*device, props->maxSize);
-  if (!made) return CUDA_ERROR_OUT_OF_MEMORY;
-  std::unique_lock lock(book().mutex);
-  book().pools.push_back(made);
-  *pool = handle_of(made);
-  return CUDA_SUCCESS;
-}
-
-CUresult cuMemPoolDestroy(CUmemoryPool hPool) {
-  MemPool* pool;
-  if (CUresult result = resolve_pool(hPool, &pool)) return result;
-  if (pool->is_default) return CUDA_ERROR_NOT_PERMITTED;
-  // Work in flight may still use blocks freed in stream order.
-  Context* primary = pool->device.primary();
-  if (primary->active && primary->busy()) primary->synchronize();
-  pool->trim(0);
-  std::unique_lock lock(book().mutex);
-  std::erase(book().pools, pool);
-  std::erase_if(book().current, [&](const auto& entry) { return entry.second == pool; });
-  for (const auto& [base, bytes] : pool->live)
-    pool->device.memory().reuse(base, bytes, MemoryKind::device, pool->device.primary()->owner);
-  driver().pools.destroy(pool);
-  return CUDA_SUCCESS;
-}
-
-CUresult cuMemPoolTrimTo(CUmemoryPool hPool, size_t minBytesToKeep) {
-  MemPool* pool;
-  if (CUresult result = resolve_pool(hPool, &pool)) return result;
-  pool->trim(minBytesToKeep);
-  return CUDA_SUCCESS;
-}
-
-CUresult cuMemPoolSetAttribute(CUmemoryPool hPool, CUmemPool_attribute attr, void* value) {
-  MemPool* pool;
-  if (CUresult result = resolve_pool(hPool, &pool)) return result;
-  if (!value) return CUDA_ERROR_INVALID_VALUE;
-  int number;
-  uint64_t bytes;
-  std::memcpy(&number, value, sizeof number);
-  std::lock_guard lock(pool->mutex);
-  switch (attr) {
-    case CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES:
-    case CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC:
-    case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES:
-      pool->reuse[attr - 1] = number != 0;
-      return CUDA_SUCCESS;
-    default:
-      break;
-  }
-  std::memcpy(&bytes, value, sizeof bytes);
-  switch (attr) {
-    case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
-      pool->release_threshold = bytes;
-      return CUDA_SUCCESS;
-    case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
-      if (bytes) return CUDA_ERROR_INVALID_VALUE;
-      pool->reserved_high = pool->reserved_bytes;
-      return CUDA_SUCCESS;
-    case CU_MEMPOOL_ATTR_USED_MEM_HIGH:
-      if (bytes) return CUDA_ERROR_INVALID_VALUE;
-      pool->used_high = pool->used_bytes;
-      return CUDA_SUCCESS;
-    default:
-      return CUDA_ERROR_INVALID_VALUE;
-  }
-}
-
-CUresult cuMemPoolGetAttribute(CUmemoryPool hPool, CUmemPool_attribute attr, void* value) {
-  MemPool* pool;
-  if (CUresult result = resolve_pool(hPool, &pool)) return result;
-  if (!value) return CUDA_ERROR_INVALID_VALUE;
-  auto put = [value](auto number) {
-    std::memcpy(value, &number, sizeof number);
-    return CUDA_SUCCESS;
-  };
-  std::lock_guard lock(pool->mutex);
-  switch (attr) {
-    case CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES:
-    case CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC:
-    case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES:
-      return put(pool->reuse[attr - 1]);
-    case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
-      return put(pool->release_threshold.load());
-    case CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT:
-      return put(pool->reserved_bytes);
-    case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
-      return put(pool->reserved_high);
-    case CU_MEMPOOL_ATTR_USED_MEM_CURRENT:
-      return put(pool->used_bytes);
-    case CU_MEMPOOL_ATTR_USED_MEM_HIGH:
-      return put(pool->used_high);
-    default:
-      return CUDA_ERROR_INVALID_VALUE;
-  }
-}
-
-CUresult cuMemPoolSetAccess(CUmemoryPool hPool, const CUmemAccessDesc* map, size_t count) {
-  MemPool* pool;
-  if (CUresult result = resolve_pool(hPool, &pool)) return result;
-  if (!map || !count) return CUDA_ERROR_INVALID_VALUE;
-  for (size_t i = 0; i < count; ++i) {
-    if (map[i].location.type != CU_MEM_LOCATION_TYPE_DEVICE) return CUDA_ERROR_INVALID_VALUE;
-    if (!driver().device(map[i].location.id)) return CUDA_ERROR_INVALID_DEVICE;
-    bool own = map[i].location.id == pool->device.ordinal();
-    if (own && map[i].flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE) return CUDA_ERROR_INVALID_VALUE;
-  }
-  return CUDA_SUCCESS;  // every device can reach all memory
-}
-
-CUresult cuMemPoolGetAccess(CUmemAccess_flags* flags, CUmemoryPool hPool, CUmemLocation* location) {
-  MemPool* pool;
-  if (CUresult result = resolve_pool(hPool, &pool)) return result;
-  if (!flags || !location) return CUDA_ERROR_INVALID_VALUE;
-  if (location->type != CU_MEM_LOCATION_TYPE_DEVICE) return CUDA_ERROR_INVALID_VALUE;
-  if (!driver().device(location->id)) return CUDA_ERROR_INVALID_DEVICE;
-  *flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
-  return CUDA_SUCCESS;
+  for (MemPool* pool : book().pools)
+    if (pool->memory) pool->forget(owner);
 }
 
 }  // namespace limen::cpu

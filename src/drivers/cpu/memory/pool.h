@@ -1,7 +1,9 @@
 // MemPool: stream-ordered allocation (cuMemAllocAsync). A block freed in a stream may be given out
-// again in the same stream at once, elsewhere when the free has been reached. Idle blocks beyond
-// the release threshold go back to the device at synchronising calls. Invariant: an idle block is
-// not the program's: copies and frees of it are refused. Thread rule: any thread; one lock a pool.
+// again in the same stream at once, elsewhere when the free has been reached or the stream is made
+// to wait for it. Idle blocks beyond the release threshold go back at synchronising calls.
+// Pools that may be exported have an allocator of their own in one shared file. Invariant: an idle
+// block is not the program's: copies and frees of it are refused.
+// Thread rule: any thread; one lock a pool, the book's lock before it.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -10,6 +12,8 @@
 #include <mutex>
 
 #include "abi/cuda_abi.h"
+#include "drivers/cpu/memory/allocator.h"
+#include "drivers/cpu/memory/shared_file.h"
 #include "drivers/cpu/stream/stream.h"
 
 namespace limen::cpu {
@@ -17,12 +21,23 @@ namespace limen::cpu {
 class Device;
 struct Context;
 
-struct MemPool {
-  explicit MemPool(Device& device, uint64_t most_bytes) : device(device), most_bytes(most_bytes) {}
+/// Flag of pooled blocks whose memory is managed.
+inline constexpr uint8_t pool_block_managed = 1;
 
-  Device& device;
+struct MemPool {
+  explicit MemPool(const CUmemPoolProps& props) : props(props), most_bytes(props.maxSize) {}
+  ~MemPool();
+
+  const CUmemPoolProps props;
   const uint64_t most_bytes;  ///< 0: no limit of its own
   bool is_default = false;
+  bool imported = false;            ///< another process's: nothing can be allocated
+  std::atomic<bool> ending{false};  ///< destroyed while blocks were out; goes with the last
+
+  Allocator* memory = nullptr;       ///< where blocks come from; null: imported
+  Allocator* charged = nullptr;      ///< whose memory blocks count as, where `memory` is the pool's
+  std::shared_ptr<SharedFile> file;  ///< of an exportable or imported pool
+  uint64_t range = 0;                ///< an exportable pool's reservation
 
   std::mutex mutex;
   struct Idle {
@@ -36,8 +51,13 @@ struct MemPool {
   uint64_t used_bytes = 0, used_high = 0, reserved_bytes = 0, reserved_high = 0;
   std::atomic<uint64_t> release_threshold{0};
   int reuse[3] = {1, 1, 1};
+  std::map<int, CUmemAccess_flags> access;  ///< by ordinal, -1: host; told back, not enforced
 
-  /// 0 when the device is full.
+  int device_ordinal() const {
+    return props.location.type == CU_MEM_LOCATION_TYPE_DEVICE ? props.location.id : -1;
+  }
+  bool managed() const { return props.allocType == CU_MEM_ALLOCATION_TYPE_MANAGED; }
+  /// 0 when the device or the pool is full.
   uint64_t allocate(uint64_t bytes, uint32_t owner, Stream& stream);
   /// `freed`: when the block may be used by others. False: not a live block of this pool.
   bool release(uint64_t base, StreamPoint freed);
@@ -45,10 +65,30 @@ struct MemPool {
   void trim(uint64_t keep_bytes);
   /// Forgets the blocks of a context that has ended.
   void forget(uint32_t owner);
+
+ private:
+  uint64_t take_idle(uint64_t bytes, uint64_t most, uint32_t owner, Stream& stream, bool any,
+                     StreamPoint* after);
+  uint64_t make_block(uint64_t bytes, uint32_t owner);
+  void trim_locked(uint64_t keep_bytes);
+  void give_back(uint64_t base, uint64_t bytes);
 };
+
+/// The default pool of a place, made at first use. errors: see cuMemGetDefaultMemPool.
+CUresult default_pool_of(const CUmemLocation& location, CUmemAllocationType type, MemPool** pool);
+/// Makes a pool and lists it. errors: CUDA_ERROR_OUT_OF_MEMORY.
+CUresult make_pool(const CUmemPoolProps& props, MemPool** pool);
+/// Lists a pool that was made elsewhere (an imported one).
+void list_pool(MemPool* pool);
+/// Takes the handle out of use; the pool itself goes when its last block does.
+void end_pool(MemPool* pool);
+MemPool* current_pool_of(const CUmemLocation& location, CUmemAllocationType type);
+void set_current_pool(const CUmemLocation& location, CUmemAllocationType type, MemPool* pool);
 
 MemPool* make_default_pool(Device& device);
 inline CUmemoryPool handle_of(MemPool* pool) { return reinterpret_cast<CUmemoryPool>(pool); }
+/// The pool of a handle. errors: CUDA_ERROR_INVALID_VALUE.
+CUresult resolve_pool(CUmemoryPool handle, MemPool** pool);
 
 /// Pool of a live pooled block, or nullptr.
 MemPool* pool_of(uint64_t address);

@@ -8,7 +8,10 @@
 namespace limen::cpu {
 
 CUresult JitOptions::read(unsigned count, CUjit_option* options, void** values) {
-  if (count && !options) return CUDA_ERROR_INVALID_VALUE;
+  // Each option may stand there more than once, but nobody has hundreds: a wild count is refused
+  // before the list is read.
+  constexpr unsigned most_options = 1024;
+  if (count > most_options || (count && !options)) return CUDA_ERROR_INVALID_VALUE;
   for (unsigned i = 0; i < count; ++i) {
     if (options[i] < 0 || options[i] >= CU_JIT_NUM_OPTIONS) return CUDA_ERROR_INVALID_VALUE;
     if (!values) continue;

@@ -33,7 +33,8 @@ struct LoadOptions {
 };
 
 CUresult read_options(unsigned count, CUlibraryOption* options, void** values, LoadOptions* out) {
-  if (count && !options) return CUDA_ERROR_INVALID_VALUE;
+  constexpr unsigned most_options = 1024;  // a wild count is refused before the list is read
+  if (count > most_options || (count && !options)) return CUDA_ERROR_INVALID_VALUE;
   for (unsigned i = 0; i < count; ++i) {
     if (options[i] < 0 || options[i] >= CU_LIBRARY_NUM_OPTIONS) return CUDA_ERROR_INVALID_VALUE;
     // cuBLASLt gives the option without values.
@@ -317,6 +318,16 @@ CUresult cuLibraryGetManaged(CUdeviceptr* dptr, size_t* bytes, CUlibrary handle,
   if (dptr) *dptr = library->managed->address(variable);
   if (bytes) *bytes = (*program)->module().variables[variable].bytes;
   return CUDA_SUCCESS;
+}
+
+// No device here has CU_DEVICE_ATTRIBUTE_UNIFIED_FUNCTION_POINTERS: a kernel's code is made when
+// its first launch is known, so no address could be both the host's and the device's.
+CUresult cuLibraryGetUnifiedFunction(void** fptr, CUlibrary handle, const char* symbol) {
+  if (!fptr || !symbol) return CUDA_ERROR_INVALID_VALUE;
+  Library* library;
+  if (CUresult result = resolve_library(handle, &library)) return result;
+  auto program = program_of(*library);
+  return program.ok() ? CUDA_ERROR_NOT_FOUND : report(program.error());
 }
 
 CUresult cuKernelGetFunction(CUfunction* pFunc, CUkernel handle) {

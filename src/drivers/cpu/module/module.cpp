@@ -11,6 +11,7 @@
 #include "abi/cpu_api.h"
 #include "base/log.h"
 #include "drivers/cpu/context.h"
+#include "drivers/cpu/texture/reference.h"
 
 namespace limen::cpu {
 
@@ -59,6 +60,8 @@ CUresult report_to_log(const Error& error, JitOptions& log) {
   return report(error);
 }
 
+KernelState::KernelState() : attributes_(new KernelAttributes[driver().devices.size()]) {}
+
 CUresult resolve_module(CUmodule handle, Module** module) {
   *module = driver().modules.resolve(handle);
   return *module ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
@@ -104,6 +107,7 @@ Function* function_of(Module& module, ptx::Index kernel) {
 }
 
 void destroy_module(Module* module) {
+  if (module->instance) forget_references(*module);
   for (auto& [index, function] : module->functions)
     if (function) driver().functions.destroy(function);
   driver().modules.destroy(module);

@@ -22,17 +22,30 @@ struct Context;
 struct Library;
 struct Module;
 
-/// What all handles of one kernel share.
-struct KernelState {
-  std::shared_ptr<Program> program;
-  ptx::Index index = 0;
+/// What a program set on a kernel, for one device.
+struct KernelAttributes {
   std::atomic<int> max_dynamic_shared_bytes{-1};  ///< -1: 48 KiB less the static part
   std::atomic<int> carveout{-1};
   std::atomic<int> required_cluster[3] = {0, 0, 0};  ///< set by the program; 0: by the PTX
   std::atomic<int> non_portable_cluster{0};          ///< clusters of more than 8 blocks allowed
   std::atomic<int> cluster_policy{0};                ///< a preference
+};
 
+/// What all handles of one kernel share.
+struct KernelState {
+  KernelState();
+
+  std::shared_ptr<Program> program;
+  ptx::Index index = 0;
+  std::atomic<bool> loaded{false};  ///< cuFuncLoad was called for it
+
+  KernelAttributes& on(const Device& device) const {
+    return attributes_[static_cast<size_t>(device.ordinal())];
+  }
   const ptx::Function& function() const { return program->module().functions[index]; }
+
+ private:
+  std::unique_ptr<KernelAttributes[]> attributes_;  ///< by device
 };
 
 struct Function {

@@ -5,7 +5,10 @@
 
 #include "abi/cpu_api.h"
 #include "drivers/cpu/context.h"
+#include "drivers/cpu/green.h"
+#include "drivers/cpu/stream/attribute.h"
 #include "drivers/cpu/stream/order.h"
+#include "drivers/cpu/stream/shared_event.h"
 
 namespace limen::cpu {
 
@@ -32,10 +35,13 @@ CUresult cuStreamCreateWithPriority(CUstream* phStream, unsigned int flags, int 
   if (!phStream || flags > CU_STREAM_NON_BLOCKING) return CUDA_ERROR_INVALID_VALUE;
   Context* context;
   if (CUresult result = current_usable(&context)) return result;
+  GreenContext* green;
+  if (CUresult result = current_green(&green)) return result;
   // Out of range is clamped, not refused. source: CUDA Driver API 13.0, cuStreamCreateWithPriority.
   priority = std::min(std::max(priority, greatest_priority), least_priority);
   auto kind = flags & CU_STREAM_NON_BLOCKING ? Stream::Kind::non_blocking : Stream::Kind::blocking;
-  StreamHandle* handle = make_stream(*context, kind, priority, flags);
+  StreamHandle* handle = green ? make_green_stream(*green, kind, priority, flags)
+                               : make_stream(*context, kind, priority, flags);
   if (!handle) return CUDA_ERROR_OUT_OF_MEMORY;
   *phStream = reinterpret_cast<CUstream>(handle);
   return CUDA_SUCCESS;
@@ -45,6 +51,8 @@ CUresult cuStreamDestroy(CUstream hStream) {
   if (is_default_handle(hStream)) return CUDA_ERROR_INVALID_HANDLE;
   StreamHandle* handle = driver().streams.resolve(hStream);
   if (!handle) return CUDA_ERROR_INVALID_HANDLE;
+  if (handle->green && !driver().greens.resolve(handle->green))
+    return CUDA_ERROR_CONTEXT_IS_DESTROYED;
   CUresult sticky = handle->context->sticky();
   retire_stream(handle);
   return sticky;
@@ -60,9 +68,9 @@ CUresult cuStreamSynchronize(CUstream hStream) {
     if (on.stream->kind() == Stream::Kind::legacy) {
       before_work(*on.context, *on.stream);
       seq = on.stream->task([] {}, true);
-      on.stream->wait(seq, on.context->wait_policy());
+      on.stream->wait(seq, wait_policy_of(on));
     } else {
-      on.stream->wait_all(on.context->wait_policy());
+      on.stream->wait_all(wait_policy_of(on));
     }
   }
   on.context->print.flush();
@@ -83,6 +91,11 @@ CUresult cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int flags)
   if (CUresult result = resolve_stream(hStream, &on)) return result;
   EventHandle* event;
   if (CUresult result = resolve_event(hEvent, &event)) return result;
+  if (event->state->shared) {
+    before_work(*on.context, *on.stream);
+    wait_for_shared(event->state->shared, *on.stream);
+    return CUDA_SUCCESS;
+  }
   StreamPoint point = event->state->latest();
   if (point.reached()) return CUDA_SUCCESS;
   before_work(*on.context, *on.stream);
@@ -119,16 +132,10 @@ CUresult cuStreamGetCtx(CUstream hStream, CUcontext* pCtx, CUgreenCtx* pGreenCtx
   if (!pCtx) return CUDA_ERROR_INVALID_VALUE;
   ResolvedStream on;
   if (CUresult result = resolve_stream(hStream, &on)) return result;
-  *pCtx = handle_of(on.context);
-  if (pGreenCtx) *pGreenCtx = nullptr;
-  return CUDA_SUCCESS;
-}
-
-CUresult cuStreamGetGreenCtx(CUstream hStream, CUgreenCtx* phCtx) {
-  if (!phCtx) return CUDA_ERROR_INVALID_VALUE;
-  ResolvedStream on;
-  if (CUresult result = resolve_stream(hStream, &on)) return result;
-  *phCtx = nullptr;
+  GreenContext* green = on.handle ? on.handle->green : nullptr;
+  // The first ABI has no second result and answers the green context itself.
+  *pCtx = green && !pGreenCtx ? handle_of(green) : handle_of(on.context);
+  if (pGreenCtx) *pGreenCtx = reinterpret_cast<CUgreenCtx>(green);
   return CUDA_SUCCESS;
 }
 
@@ -182,61 +189,6 @@ CUresult cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t lengt
   return CUDA_SUCCESS;
 }
 
-/// partial: caching and synchronisation hints, priority to read; other attributes are refused
-CUresult cuStreamSetAttribute(CUstream hStream, CUstreamAttrID attr,
-                              const CUstreamAttrValue* value) {
-  ResolvedStream on;
-  if (CUresult result = resolve_stream(hStream, &on)) return result;
-  if (!value) return CUDA_ERROR_INVALID_VALUE;
-  switch (attr) {
-    case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
-      if (on.handle) on.handle->window = value->accessPolicyWindow;
-      return CUDA_SUCCESS;
-    case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
-      if (value->syncPolicy < CU_SYNC_POLICY_AUTO ||
-          value->syncPolicy > CU_SYNC_POLICY_BLOCKING_SYNC)
-        return CUDA_ERROR_INVALID_VALUE;
-      if (on.handle) on.handle->sync_policy = value->syncPolicy;
-      return CUDA_SUCCESS;
-    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
-    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
-      return CUDA_SUCCESS;  // one coherent memory
-    default:
-      return CUDA_ERROR_INVALID_VALUE;
-  }
-}
-
-/// partial: caching and synchronisation hints, priority; other attributes are refused
-CUresult cuStreamGetAttribute(CUstream hStream, CUstreamAttrID attr, CUstreamAttrValue* value) {
-  ResolvedStream on;
-  if (CUresult result = resolve_stream(hStream, &on)) return result;
-  if (!value) return CUDA_ERROR_INVALID_VALUE;
-  switch (attr) {
-    case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
-      value->accessPolicyWindow = on.handle ? on.handle->window : CUaccessPolicyWindow{};
-      return CUDA_SUCCESS;
-    case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
-      value->syncPolicy = on.handle ? on.handle->sync_policy : CU_SYNC_POLICY_AUTO;
-      return CUDA_SUCCESS;
-    case CU_LAUNCH_ATTRIBUTE_PRIORITY:
-      value->priority = on.stream->priority();
-      return CUDA_SUCCESS;
-    default:
-      return CUDA_ERROR_INVALID_VALUE;
-  }
-}
-
-CUresult cuStreamCopyAttributes(CUstream dst, CUstream src) {
-  ResolvedStream to, from;
-  if (CUresult result = resolve_stream(dst, &to)) return result;
-  if (CUresult result = resolve_stream(src, &from)) return result;
-  if (to.handle && from.handle) {
-    to.handle->window = from.handle->window;
-    to.handle->sync_policy = from.handle->sync_policy;
-  }
-  return CUDA_SUCCESS;
-}
-
 CUresult cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void* userData) {
   if (!fn) return CUDA_ERROR_INVALID_VALUE;
   ResolvedStream on;
@@ -270,10 +222,12 @@ CUresult cuEventCreate(CUevent* phEvent, unsigned int flags) {
   if (!phEvent || (flags & ~known)) return CUDA_ERROR_INVALID_VALUE;
   if ((flags & CU_EVENT_INTERPROCESS) && !(flags & CU_EVENT_DISABLE_TIMING))
     return CUDA_ERROR_INVALID_VALUE;
-  if (flags & CU_EVENT_INTERPROCESS)
-    return report({Code::not_supported, "events shared between processes are not built yet", ""});
+  std::shared_ptr<SharedEvent> shared;
+  if (flags & CU_EVENT_INTERPROCESS && !(shared = SharedEvent::create()))
+    return CUDA_ERROR_OUT_OF_MEMORY;
   EventHandle* event = driver().events.create();
   if (!event) return CUDA_ERROR_OUT_OF_MEMORY;
+  event->state->shared = std::move(shared);
   event->context = context;
   event->state->timing = !(flags & CU_EVENT_DISABLE_TIMING);
   event->state->blocking_sync = flags & CU_EVENT_BLOCKING_SYNC;
@@ -310,7 +264,10 @@ CUresult cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int f
   if (event->context != on.context) return CUDA_ERROR_INVALID_HANDLE;
   if (flags == CU_EVENT_RECORD_EXTERNAL) return CUDA_ERROR_INVALID_VALUE;  // but in a capture
   before_work(*on.context, *on.stream);
-  on.stream->record(event->state);
+  if (event->state->shared)
+    record_shared(event->state->shared, *on.stream);
+  else
+    on.stream->record(event->state);
   return CUDA_SUCCESS;
 }
 
@@ -321,12 +278,17 @@ CUresult cuCtxRecordEvent(CUcontext hCtx, CUevent hEvent) {
   EventHandle* event;
   if (CUresult result = resolve_event(hEvent, &event)) return result;
   if (event->context != context) return CUDA_ERROR_INVALID_HANDLE;
+  if (driver().greens.resolve(hCtx))
+    return cuGreenCtxRecordEvent(reinterpret_cast<CUgreenCtx>(hCtx), hEvent);
   // The event completes with all work of the context: a stream of its own collects their ends.
   auto collector = std::make_shared<Stream>(*context, Stream::Kind::non_blocking, 0);
   for (auto& stream : context->list_streams()) collector->wait_for(stream->tail());
   collector->wait_for(context->legacy->tail());
   context->adopt(collector);
-  collector->record(event->state);
+  if (event->state->shared)
+    record_shared(event->state->shared, *collector);
+  else
+    collector->record(event->state);
   return CUDA_SUCCESS;
 }
 
@@ -336,6 +298,13 @@ CUresult cuCtxWaitEvent(CUcontext hCtx, CUevent hEvent) {
   if (CUresult result = context_of(hCtx, &context)) return result;
   EventHandle* event;
   if (CUresult result = resolve_event(hEvent, &event)) return result;
+  if (driver().greens.resolve(hCtx))
+    return cuGreenCtxWaitEvent(reinterpret_cast<CUgreenCtx>(hCtx), hEvent);
+  if (event->state->shared) {
+    for (auto& stream : context->list_streams()) wait_for_shared(event->state->shared, *stream);
+    wait_for_shared(event->state->shared, *context->legacy);
+    return CUDA_SUCCESS;
+  }
   StreamPoint point = event->state->latest();
   if (point.reached()) return CUDA_SUCCESS;
   for (auto& stream : context->list_streams()) stream->wait_for(point);
@@ -346,6 +315,8 @@ CUresult cuCtxWaitEvent(CUcontext hCtx, CUevent hEvent) {
 CUresult cuEventQuery(CUevent hEvent) {
   EventHandle* event;
   if (CUresult result = resolve_event(hEvent, &event)) return result;
+  if (const auto& shared = event->state->shared)
+    return shared->done(shared->latest()) ? event->context->sticky() : CUDA_ERROR_NOT_READY;
   return event->state->latest().reached() ? event->context->sticky() : CUDA_ERROR_NOT_READY;
 }
 
@@ -353,6 +324,11 @@ CUresult cuEventSynchronize(CUevent hEvent) {
   EventHandle* event = driver().events.resolve(hEvent);
   if (!event) return CUDA_ERROR_INVALID_HANDLE;
   Context* context = event->context;
+  if (std::shared_ptr<SharedEvent> shared = event->state->shared) {
+    shared->wait(shared->latest());
+    context->print.flush();
+    return context->sticky();
+  }
   StreamPoint point = event->state->latest();
   WaitPolicy policy = event->state->blocking_sync ? WaitPolicy::block : context->wait_policy();
   if (!point.reached()) point.stream->wait(point.seq, policy);

@@ -4,6 +4,7 @@
 #include "drivers/cpu/stream/order.h"
 
 #include "drivers/cpu/context.h"
+#include "drivers/cpu/green.h"
 
 namespace limen::cpu {
 
@@ -12,11 +13,21 @@ CUresult resolve_stream_any(CUstream handle, ResolvedStream* out) {
   if (bits > 2) {
     StreamHandle* found = driver().streams.resolve(handle);
     if (!found) return CUDA_ERROR_INVALID_HANDLE;
+    if (found->green && !driver().greens.resolve(found->green))
+      return CUDA_ERROR_CONTEXT_IS_DESTROYED;
     *out = {found->stream.get(), found->context, found};
     return CUDA_SUCCESS;
   }
   Context* context;
   if (CUresult result = current(&context)) return result;
+  GreenContext* green;
+  if (CUresult result = current_green(&green)) return result;
+  if (green) {
+    // source: CUDA Driver API 13.0, cuStreamGetCtx_v2: no per-thread stream in green contexts.
+    if (bits > 1) return CUDA_ERROR_INVALID_HANDLE;
+    *out = {green->default_stream->stream.get(), context, green->default_stream};
+    return CUDA_SUCCESS;
+  }
   if (bits <= 1) {
     *out = {context->legacy.get(), context, nullptr};
     return CUDA_SUCCESS;

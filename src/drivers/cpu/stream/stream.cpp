@@ -8,6 +8,8 @@
 
 #include <utility>
 
+#include "drivers/cpu/stream/memop.h"
+
 namespace limen::cpu {
 
 namespace {
@@ -49,6 +51,13 @@ uint64_t Stream::task(std::function<void()> action, bool quick, bool may_block, 
   op->quick = quick;
   op->may_block = may_block;
   op->always = always;
+  return submit(op);
+}
+
+uint64_t Stream::deferred(std::function<bool(std::function<void()> done)> action) {
+  Op* op = new Op;
+  op->kind = Op::Kind::deferred;
+  op->deferred = std::move(action);
   return submit(op);
 }
 
@@ -148,6 +157,7 @@ bool Stream::start(Op* op) {
       if (skip) return true;
       op->grid->done = [this, op](const engine::FaultInfo& fault) {
         if (fault.kind != kernel::Fault::none) owner_.kernel_failed(fault);
+        memory_may_have_changed();
         finish(op);
       };
       owner_.pool->submit(std::move(op->grid));
@@ -165,6 +175,12 @@ bool Stream::start(Op* op) {
           },
           op->may_block);
       return false;
+    case Op::Kind::deferred: {
+      if (skip) return true;
+      // Taken out first: it may end elsewhere, with the operation, before it returns here.
+      auto action = std::move(op->deferred);
+      return action([this, op] { finish(op); });
+    }
     case Op::Kind::record:
       if (op->event->timing) {
         std::lock_guard lock(op->event->mutex);

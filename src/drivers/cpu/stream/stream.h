@@ -19,6 +19,7 @@ namespace limen::cpu {
 
 class Stream;
 struct EventState;
+class SharedEvent;
 
 /// What streams need of the context that owns them.
 struct StreamOwner {
@@ -54,6 +55,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
   /// by. `always`: runs even when the context is poisoned (stream callbacks, releases).
   uint64_t task(std::function<void()> action, bool quick, bool may_block = false,
                 bool always = false);
+  /// Queues an action that may end later, on any thread, without holding one meanwhile: it returns
+  /// true when it is over, or keeps `done` and returns false. Skipped when the context is poisoned.
+  uint64_t deferred(std::function<bool(std::function<void()> done)> action);
   /// Queues the recording of an event, and makes the event refer to this point.
   uint64_t record(const std::shared_ptr<EventState>& event);
   /// Later operations of this stream start after `point`.
@@ -67,19 +71,21 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void wait_all(WaitPolicy policy) { wait(submitted_.load(std::memory_order_acquire), policy); }
 
   Kind kind() const { return kind_; }
-  int priority() const { return priority_; }
+  int priority() const { return priority_.load(std::memory_order_relaxed); }
+  void set_priority(int priority) { priority_.store(priority, std::memory_order_relaxed); }
   StreamOwner& owner() const { return owner_; }
 
  private:
   friend struct StreamPoint;
   struct Op {
-    enum class Kind : uint8_t { grid, task, record, wait };
+    enum class Kind : uint8_t { grid, task, record, wait, deferred };
     Kind kind = Kind::task;
     bool quick = false, may_block = false, always = false;
     Op* next = nullptr;
     uint64_t seq = 0;
     std::unique_ptr<engine::GridSpec> grid;
     std::function<void()> action;
+    std::function<bool(std::function<void()>)> deferred;
     std::shared_ptr<EventState> event;
     StreamPoint point;
   };
@@ -101,7 +107,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
 
   StreamOwner& owner_;
   const Kind kind_;
-  const int priority_;
+  std::atomic<int> priority_;
   std::mutex mutex_;
   Op *head_ = nullptr, *last_ = nullptr;
   bool busy_ = false;
@@ -121,6 +127,7 @@ struct EventState {
   bool recorded = false;
   StreamPoint point;                 ///< of the latest record
   std::atomic<uint64_t> time_ns{0};  ///< when the latest record completed
+  std::shared_ptr<SharedEvent> shared;  ///< of events between processes: `point` is not used then
 
   StreamPoint latest();
 };

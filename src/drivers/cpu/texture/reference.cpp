@@ -106,6 +106,19 @@ CUresult cuModuleGetSurfRef(CUsurfref* pSurfRef, CUmodule hmod, const char* name
   return CUDA_SUCCESS;
 }
 
+void forget_references(const Module& module) {
+  const auto& variables = module.instance->program().module().variables;
+  std::lock_guard lock(book().mutex);
+  if (book().by_handle.empty()) return;
+  for (ptx::Index i = 0; i < variables.size(); ++i) {
+    if (variables[i].type != ptx::Type::texref && variables[i].type != ptx::Type::surfref) continue;
+    auto found = book().by_handle.find(module.instance->address(i));
+    if (found == book().by_handle.end()) continue;
+    driver().texture_references.destroy(found->second);
+    book().by_handle.erase(found);
+  }
+}
+
 CUresult cuTexRefCreate(CUtexref* pTexRef) {
   Context* context;
   if (CUresult result = current_usable(&context)) return result;

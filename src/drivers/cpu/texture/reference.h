@@ -18,4 +18,9 @@ struct TextureReference {
   int channels = 1;
 };
 
+struct Module;
+
+/// The references of a module that is unloaded are no handles any more.
+void forget_references(const Module& module);
+
 }  // namespace limen::cpu

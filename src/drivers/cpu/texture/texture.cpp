@@ -44,7 +44,7 @@ CUresult from_linear(const CUDA_RESOURCE_DESC& resource, const Device& device, T
     return CUDA_ERROR_INVALID_VALUE;
   PointerInfo info;
   const uint64_t bytes = std::max<uint64_t>(linear.sizeInBytes, 1);
-  if (CUresult result = check_range(linear.devPtr, bytes, true, &info)) return result;
+  if (CUresult result = check_range(linear.devPtr, bytes, true, Use::read, &info)) return result;
   take_texels(*texels, out);
   out->buffer = true;
   out->dims = 1;
@@ -69,7 +69,7 @@ CUresult from_pitch(const CUDA_RESOURCE_DESC& resource, const Device& device, Te
     return CUDA_ERROR_INVALID_VALUE;
   PointerInfo info;
   const uint64_t bytes = (p.height - 1) * p.pitchInBytes + row;
-  if (CUresult result = check_range(p.devPtr, bytes, true, &info)) return result;
+  if (CUresult result = check_range(p.devPtr, bytes, true, Use::read, &info)) return result;
   take_texels(*texels, out);
   out->levels[0] = {p.devPtr,
                     p.pitchInBytes,

@@ -1,0 +1,17 @@
+#include "conformance/conform.h"
+
+namespace limen::conform {
+
+CONFORM_WITH(cuDeviceComputeCapability, agrees_with_the_attributes, initialised) {
+  int major = -1, minor = -1, wanted = -2;
+  expect_code("get", cuDeviceComputeCapability(&major, &minor, 0), CUDA_SUCCESS);
+  REQUIRE(cuDeviceGetAttribute(&wanted, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 0));
+  expect_true("major", major == wanted && major >= 7);
+  REQUIRE(cuDeviceGetAttribute(&wanted, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 0));
+  expect_true("minor", minor == wanted);
+  expect_code("no result", cuDeviceComputeCapability(nullptr, &minor, 0), CUDA_ERROR_INVALID_VALUE);
+  expect_code("no device", cuDeviceComputeCapability(&major, &minor, 99),
+              CUDA_ERROR_INVALID_DEVICE);
+}
+
+}  // namespace limen::conform

@@ -1,0 +1,45 @@
+#include "conformance/conform.h"
+
+namespace limen::conform {
+namespace {
+
+constexpr const char* ptx = R"(
+.version 7.0
+.target sm_70
+.address_size 64
+.visible .global .align 4 .u32 counter = 7;
+.visible .entry first(.param .u64 a, .param .u32 b) .maxntid 256, 1, 1 {
+  .reg .b64 %a; .reg .b32 %b;
+  .shared .align 4 .b8 room[512];
+  ld.param.u64 %a, [a]; ld.param.u32 %b, [b];
+  st.global.u32 [%a], %b;
+  mov.u32 %b, room;
+  ret;
+}
+.visible .entry second() { ret; }
+)";
+
+CUlibrary load() {
+  CUlibrary library = nullptr;
+  REQUIRE(cuLibraryLoadData(&library, ptx, nullptr, nullptr, 0, nullptr, nullptr, 0));
+  return library;
+}
+
+CUkernel kernel_of(CUlibrary library, const char* name) {
+  CUkernel kernel = nullptr;
+  REQUIRE(cuLibraryGetKernel(&kernel, library, name));
+  return kernel;
+}
+
+}  // namespace
+
+CONFORM(cuLibraryUnload, its_handles_are_gone) {
+  CUlibrary library = load();
+  expect_true("lives", kernel_of(library, "first") != nullptr);
+  expect_code("unload", cuLibraryUnload(library), CUDA_SUCCESS);
+  unsigned count = 0;
+  expect_code("its handle", cuLibraryGetKernelCount(&count, library), CUDA_ERROR_INVALID_HANDLE);
+  expect_code("none", cuLibraryUnload(nullptr), CUDA_ERROR_INVALID_HANDLE);
+}
+
+}  // namespace limen::conform

@@ -1,0 +1,39 @@
+#include "conformance/conform.h"
+
+namespace limen::conform {
+namespace {
+
+constexpr const char* ptx = R"(
+.version 7.0
+.target sm_70
+.address_size 64
+.visible .global .align 4 .u32 counter = 7;
+.visible .entry first(.param .u64 a, .param .u32 b) .maxntid 256, 1, 1 {
+  .reg .b64 %a; .reg .b32 %b;
+  .shared .align 4 .b8 room[512];
+  ld.param.u64 %a, [a]; ld.param.u32 %b, [b];
+  st.global.u32 [%a], %b;
+  mov.u32 %b, room;
+  ret;
+}
+.visible .entry second() { ret; }
+)";
+
+CUmodule load() {
+  CUmodule module = nullptr;
+  REQUIRE(cuModuleLoadData(&module, ptx));
+  return module;
+}
+
+}  // namespace
+
+CONFORM(cuModuleLoadFatBinary, takes_what_load_data_takes) {
+  CUmodule module = nullptr;
+  expect_code("text", cuModuleLoadFatBinary(&module, ptx), CUDA_SUCCESS);  // to measure on H200
+  CUfunction function = nullptr;
+  expect_code("has the kernel", cuModuleGetFunction(&function, module, "first"), CUDA_SUCCESS);
+  expect_code("nothing", cuModuleLoadFatBinary(&module, nullptr), CUDA_ERROR_INVALID_VALUE);
+  cuModuleUnload(load());
+}
+
+}  // namespace limen::conform

@@ -1,0 +1,41 @@
+#include "conformance/conform.h"
+
+namespace limen::conform {
+namespace {
+
+constexpr const char* ptx = R"(
+.version 7.0
+.target sm_70
+.address_size 64
+.visible .global .align 4 .u32 counter = 7;
+.visible .entry first(.param .u64 a, .param .u32 b) .maxntid 256, 1, 1 {
+  .reg .b64 %a; .reg .b32 %b;
+  .shared .align 4 .b8 room[512];
+  ld.param.u64 %a, [a]; ld.param.u32 %b, [b];
+  st.global.u32 [%a], %b;
+  mov.u32 %b, room;
+  ret;
+}
+.visible .entry second() { ret; }
+)";
+
+CUmodule load() {
+  CUmodule module = nullptr;
+  REQUIRE(cuModuleLoadData(&module, ptx));
+  return module;
+}
+
+}  // namespace
+
+CONFORM(cuModuleUnload, its_functions_are_gone) {
+  CUmodule module = load();
+  CUfunction function = nullptr;
+  REQUIRE(cuModuleGetFunction(&function, module, "first"));
+  expect_code("unload", cuModuleUnload(module), CUDA_SUCCESS);
+  unsigned count = 0;
+  expect_code("its handle", cuModuleGetFunctionCount(&count, module), CUDA_ERROR_INVALID_HANDLE);
+  expect_code("twice", cuModuleUnload(module), CUDA_ERROR_INVALID_HANDLE);
+  expect_code("none", cuModuleUnload(nullptr), CUDA_ERROR_INVALID_HANDLE);
+}
+
+}  // namespace limen::conform
