@@ -51,7 +51,7 @@ CONFORM(cuFuncSetBlockShape, of_old_launches) {
 }
 
 CONFORM(cuFuncSetBlockShape, is_the_shape_of_the_launch) {
-  CUfunction shape = function_of(load_module(launches_text), "shape");
+  CUfunction shape = function_in(module_of_text(launches_text), "shape");
   Buffer words(24);
   set_address(shape, words);
   expect_code("sets", cuFuncSetBlockShape(shape, 4, 5, 6), CUDA_SUCCESS);

@@ -47,7 +47,7 @@ CONFORM(cuFuncSetSharedSize, of_old_launches) {
 }
 
 CONFORM(cuFuncSetSharedSize, is_the_memory_of_the_launch) {
-  CUfunction dynamic = function_of(load_module(launches_text), "dynamic");
+  CUfunction dynamic = function_in(module_of_text(launches_text), "dynamic");
   Buffer word(4);
   set_address(dynamic, word);
   REQUIRE(cuParamSeti(dynamic, 8, 8188));
