@@ -205,6 +205,16 @@ CONFORM(cuLaunchKernel, parameters_in_one_buffer) {
   expect_code("a size alone",
               cuLaunchKernel(mixed, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, no_pointer),
               CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+  void* no_size[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, bytes, CU_LAUNCH_PARAM_END};
+  expect_code("a pointer alone",
+              cuLaunchKernel(mixed, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, no_size),
+              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+  size = 8;
+  void* short_one[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, bytes, CU_LAUNCH_PARAM_BUFFER_SIZE, &size,
+                       CU_LAUNCH_PARAM_END};
+  expect_code("too few bytes",
+              cuLaunchKernel(mixed, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, short_one),
+              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
   expect_code("all is well", cuCtxSynchronize(nullptr), CUDA_SUCCESS);
 }
 
