@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/log.h"
+#include "drivers/cpu/graph/capture.h"
 #include "drivers/cpu/green.h"
 #include "drivers/cpu/memory/array.h"
 #include "drivers/cpu/memory/pool.h"
@@ -178,6 +179,7 @@ void Context::activate() {
   stack_bytes = 1024;
   pending_launches = 2048;
   l2_fetch_bytes = 64;
+  l2_persisting_bytes = 0;
   cache_config = 0;
   shared_config = 0;
   print.reset();
@@ -218,7 +220,10 @@ void Context::end() {
     waits.clear();
     peers.clear();
   }
-  for (StreamHandle* stream : old_streams) driver().streams.destroy(stream);
+  for (StreamHandle* stream : old_streams) {
+    leave_capture(stream);
+    driver().streams.destroy(stream);
+  }
   for (EventHandle* event : old_events) driver().events.destroy(event);
   for (Module* module : old_modules) destroy_module(module);
   forget_library_instances(*this);
@@ -506,6 +511,7 @@ CUresult cuCtxGetApiVersion(CUcontext ctx, unsigned int* version) {
 CUresult cuCtxSynchronize(CUcontext ctx) {
   Context* context;
   if (CUresult result = context_of(ctx, &context)) return result;
+  if (CUresult result = refuse_context_call(*context)) return result;
   GreenContext* green = ctx ? driver().greens.resolve(ctx) : top_green;
   if (!green) return context->synchronize();
   for (auto& stream : green->list_streams()) stream->wait_all(context->wait_policy());
@@ -584,7 +590,7 @@ CUresult limit_of(Context& context, CUlimit limit, size_t* value) {
       *value = context.l2_fetch_bytes;
       return CUDA_SUCCESS;
     case CU_LIMIT_PERSISTING_L2_CACHE_SIZE:
-      *value = 0;
+      *value = context.l2_persisting_bytes;
       return CUDA_SUCCESS;
     case CU_LIMIT_SHMEM_SIZE:
       *value =
@@ -632,7 +638,10 @@ CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
       context->l2_fetch_bytes = value;  // a hint on NVIDIA's devices; there is nothing to tune here
       return CUDA_SUCCESS;
     case CU_LIMIT_PERSISTING_L2_CACHE_SIZE:
-      return CUDA_SUCCESS;  // rounded down to the most: 0
+      // More than the device has is cut to what it has.
+      context->l2_persisting_bytes = std::min(
+          value, size_t(context->device.limit(CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE)));
+      return CUDA_SUCCESS;
     case CU_LIMIT_SHMEM_SIZE:
     case CU_LIMIT_CIG_ENABLED:
       return CUDA_ERROR_NOT_PERMITTED;

@@ -23,7 +23,9 @@
 
 namespace limen::cpu {
 
+struct EventCapture;
 struct Module;
+struct StreamCapture;
 
 /// What a CUstream handle is.
 struct StreamHandle {
@@ -34,12 +36,15 @@ struct StreamHandle {
   GreenContext* green = nullptr;  ///< perhaps destroyed: resolve it before use
   std::shared_ptr<engine::Partition> partition;  ///< of the green context
   StreamAttributes attributes;  ///< guarded by the context's mutex
+  std::shared_ptr<StreamCapture> capture;  ///< null: not captured; under the GraphLock
 };
 
 /// What a CUevent handle is.
 struct EventHandle {
   std::shared_ptr<EventState> state = std::make_shared<EventState>();
   Context* context = nullptr;
+  std::shared_ptr<EventCapture> captured;  ///< last recorded in a capture; under the GraphLock
+  std::atomic<bool> was_captured{false};   ///< whether `captured` is set
 };
 
 struct Context final : StreamOwner {
@@ -66,6 +71,7 @@ struct Context final : StreamOwner {
   std::atomic<size_t> stack_bytes{1024};
   std::atomic<size_t> pending_launches{2048};
   std::atomic<size_t> l2_fetch_bytes{64};
+  std::atomic<size_t> l2_persisting_bytes{0};  ///< a hint; only kept to be read back
   std::atomic<int> cache_config{0};
   std::atomic<int> shared_config{0};
   CoredumpSettings coredump;  ///< guarded by the lock of coredump.cpp
