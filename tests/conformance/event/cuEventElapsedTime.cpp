@@ -1,64 +1,84 @@
 #include <chrono>
-#include <thread>
 
-#include "conformance/conform.h"
+#include "conformance/places.h"
 
 namespace limen::conform {
-namespace {
 
-/// A stream that a kernel holds until open() is called.
-struct Held {
-  Held() {
-    REQUIRE(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
-    REQUIRE(cuMemHostAlloc(&memory, 4, CU_MEMHOSTALLOC_DEVICEMAP));
-    *static_cast<volatile uint32_t*>(memory) = 0;
-    REQUIRE(launch(common_kernel("spin"), 1, 1, stream, memory));
-  }
-  void open() { *static_cast<volatile uint32_t*>(memory) = 1; }
-  CUstream stream = nullptr;
-  void* memory = nullptr;
-};
-
-CUevent make_event(unsigned flags = CU_EVENT_DEFAULT) {
-  CUevent event = nullptr;
-  REQUIRE(cuEventCreate(&event, flags));
-  return event;
-}
-
-CUevent destroyed() {
-  CUevent gone = make_event();
-  REQUIRE(cuEventDestroy(gone));
-  return gone;
-}
-
-}  // namespace
-
-CONFORM(cuEventElapsedTime, of_a_kernel) {
-  Held held;
-  CUevent end = make_event(), begin = make_event();
+CONFORM(cuEventElapsedTime, is_what_passed_on_the_stream) {
+  CUevent start = nullptr, end = nullptr;
+  REQUIRE(cuEventCreate(&start, 0));
+  REQUIRE(cuEventCreate(&end, 0));
   CUstream stream = nullptr;
   REQUIRE(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
-  REQUIRE(cuEventRecord(begin, stream));
-  REQUIRE(cuStreamSynchronize(stream));
-  REQUIRE(cuEventRecord(end, held.stream));
-  float milliseconds = -1;
-  expect_code("not done", cuEventElapsedTime(&milliseconds, begin, end), CUDA_ERROR_NOT_READY);
-  std::this_thread::sleep_for(std::chrono::milliseconds(30));
-  held.open();
+  Pinned<uint32_t> open(1);
+  REQUIRE(cuEventRecord(start, stream));
+  REQUIRE(cuEventSynchronize(start));
+  REQUIRE(launch(common_kernel("spin"), 1, 1, stream, open.address()));
+  REQUIRE(cuEventRecord(end, stream));
+  float time = -1;
+  expect_code("while a kernel runs", cuEventElapsedTime(&time, start, end), CUDA_ERROR_NOT_READY);
+  std::this_thread::sleep_for(std::chrono::milliseconds(60));
+  open[0] = 1;
   REQUIRE(cuEventSynchronize(end));
-  expect_code("done", cuEventElapsedTime(&milliseconds, begin, end), CUDA_SUCCESS);
-  expect_true("at least the pause", milliseconds >= 29.0f && milliseconds < 20000.0f);
-  expect_code("backwards", cuEventElapsedTime(&milliseconds, end, begin), CUDA_SUCCESS);
-  expect_true("is negative", milliseconds < 0.0f);
-  expect_code("never recorded", cuEventElapsedTime(&milliseconds, begin, make_event()),
+  expect_code("after it", cuEventElapsedTime(&time, start, end), CUDA_SUCCESS);
+  expect_true("60 ms and less than 10 s", time >= 59 && time < 10000);
+  float back = 0;
+  expect_code("backwards", cuEventElapsedTime(&back, end, start), CUDA_SUCCESS);
+  expect("is the negative", back, -time);  // to measure on H200
+}
+
+CONFORM(cuEventElapsedTime, events_that_have_no_time) {
+  CUevent never = nullptr, done = nullptr, plain = nullptr;
+  REQUIRE(cuEventCreate(&never, 0));
+  REQUIRE(cuEventCreate(&done, 0));
+  REQUIRE(cuEventCreate(&plain, CU_EVENT_DISABLE_TIMING));
+  REQUIRE(cuEventRecord(done, nullptr));
+  REQUIRE(cuEventRecord(plain, nullptr));
+  REQUIRE(cuStreamSynchronize(nullptr));
+  float time = 5;
+  expect_code("start not recorded", cuEventElapsedTime(&time, never, done),
               CUDA_ERROR_INVALID_HANDLE);
-  CUevent untimed = make_event(CU_EVENT_DISABLE_TIMING);
-  REQUIRE(cuEventRecord(untimed, stream));
-  REQUIRE(cuEventSynchronize(untimed));
-  expect_code("without timing", cuEventElapsedTime(&milliseconds, begin, untimed),
+  expect_code("end not recorded", cuEventElapsedTime(&time, done, never),
               CUDA_ERROR_INVALID_HANDLE);
-  expect_code("destroyed", cuEventElapsedTime(&milliseconds, begin, destroyed()),
+  expect_code("start without timing", cuEventElapsedTime(&time, plain, done),
               CUDA_ERROR_INVALID_HANDLE);
+  expect_code("end without timing", cuEventElapsedTime(&time, done, plain),
+              CUDA_ERROR_INVALID_HANDLE);
+  expect("the place is as it was", time, 5.0f);
+}
+
+CONFORM(cuEventElapsedTime, arguments_that_are_none) {
+  CUevent event = nullptr;
+  REQUIRE(cuEventCreate(&event, 0));
+  REQUIRE(cuEventRecord(event, nullptr));
+  REQUIRE(cuEventSynchronize(event));
+  float time = 0;
+  expect_code("no start", cuEventElapsedTime(&time, nullptr, event), CUDA_ERROR_INVALID_HANDLE);
+  expect_code("no end", cuEventElapsedTime(&time, event, nullptr), CUDA_ERROR_INVALID_HANDLE);
+  expect_code("foreign", cuEventElapsedTime(&time, foreign_handle<CUevent>(), event),
+              CUDA_ERROR_INVALID_HANDLE);
+  expect_code("no place", cuEventElapsedTime(nullptr, event, event), CUDA_ERROR_INVALID_VALUE);
+}
+
+CONFORM(cuEventElapsedTime, of_two_contexts) {
+  CUevent here = nullptr, there = nullptr;
+  REQUIRE(cuEventCreate(&here, 0));
+  REQUIRE(cuEventRecord(here, nullptr));
+  REQUIRE(cuEventSynchronize(here));
+  CUcontext other = nullptr;
+  REQUIRE(cuCtxCreate(&other, nullptr, 0, 0));
+  REQUIRE(cuEventCreate(&there, 0));
+  REQUIRE(cuEventRecord(there, nullptr));
+  REQUIRE(cuEventSynchronize(there));
+  float time = 0;
+  expect_code("refused", cuEventElapsedTime(&time, here, there),
+              CUDA_ERROR_INVALID_HANDLE);  // to measure on H200
+}
+
+CONFORM_WITH(cuEventElapsedTime, needs_cuInit, nothing) {
+  float time = 0;
+  expect_code("not initialised", cuEventElapsedTime(&time, nullptr, nullptr),
+              CUDA_ERROR_NOT_INITIALIZED);
 }
 
 }  // namespace limen::conform

@@ -1,45 +1,68 @@
-#include "conformance/conform.h"
+#include "conformance/places.h"
 
 namespace limen::conform {
-namespace {
 
-/// A stream that a kernel holds until open() is called.
-struct Held {
-  Held() {
-    REQUIRE(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
-    REQUIRE(cuMemHostAlloc(&memory, 4, CU_MEMHOSTALLOC_DEVICEMAP));
-    *static_cast<volatile uint32_t*>(memory) = 0;
-    REQUIRE(launch(common_kernel("spin"), 1, 1, stream, memory));
-  }
-  void open() { *static_cast<volatile uint32_t*>(memory) = 1; }
-  CUstream stream = nullptr;
-  void* memory = nullptr;
-};
-
-CUevent make_event(unsigned flags = CU_EVENT_DEFAULT) {
+CONFORM(cuEventQuery, tells_pending_from_done) {
   CUevent event = nullptr;
-  REQUIRE(cuEventCreate(&event, flags));
-  return event;
-}
-
-CUevent destroyed() {
-  CUevent gone = make_event();
-  REQUIRE(cuEventDestroy(gone));
-  return gone;
-}
-
-}  // namespace
-
-CONFORM(cuEventQuery, before_and_after) {
-  CUevent event = make_event(CU_EVENT_DISABLE_TIMING);
+  REQUIRE(cuEventCreate(&event, 0));
   expect_code("never recorded", cuEventQuery(event), CUDA_SUCCESS);
-  Held held;
-  REQUIRE(cuEventRecord(event, held.stream));
-  expect_code("kernel runs", cuEventQuery(event), CUDA_ERROR_NOT_READY);
-  held.open();
-  REQUIRE(cuStreamSynchronize(held.stream));
-  expect_code("kernel has ended", cuEventQuery(event), CUDA_SUCCESS);
-  expect_code("destroyed", cuEventQuery(destroyed()), CUDA_ERROR_INVALID_HANDLE);
+  HeldStream stream;
+  REQUIRE(cuEventRecord(event, stream));
+  expect_code("behind a kernel", cuEventQuery(event), CUDA_ERROR_NOT_READY);
+  stream.open();
+  expect_code("reached", cuEventQuery(event), CUDA_SUCCESS);
+}
+
+CONFORM(cuEventQuery, counts_the_last_record) {
+  CUevent event = nullptr;
+  REQUIRE(cuEventCreate(&event, 0));
+  HeldStream stream;
+  REQUIRE(cuEventRecord(event, stream));
+  CUstream idle = nullptr;
+  REQUIRE(cuStreamCreate(&idle, CU_STREAM_NON_BLOCKING));
+  REQUIRE(cuEventRecord(event, idle));
+  REQUIRE(cuStreamSynchronize(idle));
+  expect_code("recorded again elsewhere", cuEventQuery(event), CUDA_SUCCESS);
+  REQUIRE(cuEventRecord(event, stream));
+  expect_code("and behind the kernel again", cuEventQuery(event), CUDA_ERROR_NOT_READY);
+}
+
+CONFORM(cuEventQuery, from_a_thread_without_a_context) {
+  CUevent event = nullptr;
+  REQUIRE(cuEventCreate(&event, 0));
+  HeldStream stream;
+  REQUIRE(cuEventRecord(event, stream));
+  expect_code("pending", on_a_bare_thread([&] { return cuEventQuery(event); }),
+              CUDA_ERROR_NOT_READY);
+  stream.open();
+  expect_code("done", on_a_bare_thread([&] { return cuEventQuery(event); }), CUDA_SUCCESS);
+}
+
+CONFORM(cuEventQuery, handles_that_are_none) {
+  expect_code("null", cuEventQuery(nullptr), CUDA_ERROR_INVALID_HANDLE);
+  expect_code("foreign", cuEventQuery(foreign_handle<CUevent>()), CUDA_ERROR_INVALID_HANDLE);
+}
+
+CONFORM(cuEventQuery, of_a_context_that_ended) {
+  CUcontext own = nullptr;
+  REQUIRE(cuCtxCreate(&own, nullptr, 0, 0));
+  CUevent event = nullptr;
+  REQUIRE(cuEventCreate(&event, 0));
+  REQUIRE(cuCtxDestroy(own));
+  expect_code("its event", cuEventQuery(event), CUDA_ERROR_INVALID_HANDLE);  // to measure on H200
+}
+
+CONFORM(cuEventQuery, after_a_kernel_that_failed) {
+  CUevent event = nullptr;
+  REQUIRE(cuEventCreate(&event, 0));
+  REQUIRE(launch(common_kernel("trap"), 1, 1, nullptr));
+  cuEventRecord(event, nullptr);
+  cuStreamSynchronize(nullptr);
+  expect_code("the event", cuEventQuery(event), CUDA_ERROR_LAUNCH_FAILED);
+}
+
+CONFORM_WITH(cuEventQuery, needs_cuInit, nothing) {
+  expect_code("not initialised", cuEventQuery(nullptr), CUDA_ERROR_NOT_INITIALIZED);
 }
 
 }  // namespace limen::conform

@@ -1,72 +1,73 @@
-#include <atomic>
 #include <chrono>
-#include <thread>
 
-#include "conformance/conform.h"
+#include "conformance/places.h"
 
 namespace limen::conform {
-namespace {
 
-/// A stream that a kernel holds until open() is called.
-struct Held {
-  Held() {
+CONFORM(cuEventSynchronize, waits_for_the_work_before_it) {
+  for (unsigned flags : {unsigned{CU_EVENT_DEFAULT}, unsigned{CU_EVENT_BLOCKING_SYNC}}) {
+    const std::string label = flags ? "blocking" : "spinning";
+    CUevent event = nullptr;
+    CUstream stream = nullptr;
+    REQUIRE(cuEventCreate(&event, flags));
     REQUIRE(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
-    REQUIRE(cuMemHostAlloc(&memory, 4, CU_MEMHOSTALLOC_DEVICEMAP));
-    *static_cast<volatile uint32_t*>(memory) = 0;
-    REQUIRE(launch(common_kernel("spin"), 1, 1, stream, memory));
-  }
-  void open() { *static_cast<volatile uint32_t*>(memory) = 1; }
-  CUstream stream = nullptr;
-  void* memory = nullptr;
-};
-
-CUevent make_event(unsigned flags = CU_EVENT_DEFAULT) {
-  CUevent event = nullptr;
-  REQUIRE(cuEventCreate(&event, flags));
-  return event;
-}
-
-CUevent destroyed() {
-  CUevent gone = make_event();
-  REQUIRE(cuEventDestroy(gone));
-  return gone;
-}
-
-}  // namespace
-
-CONFORM(cuEventSynchronize, waits) {
-  CUevent spinning = make_event(CU_EVENT_DISABLE_TIMING);
-  CUevent sleeping = make_event(CU_EVENT_DISABLE_TIMING | CU_EVENT_BLOCKING_SYNC);
-  CUfunction add = common_kernel("add");
-  Buffer word(4);
-  write<uint32_t>(word, 0);
-  for (CUevent event : {spinning, sleeping}) {
-    REQUIRE(launch(add, 256, 256, nullptr, word.at(), 1u));
-    REQUIRE(cuEventRecord(event, nullptr));
-    const std::string label = event == spinning ? "usual" : "blocking";
+    Pinned<uint32_t> open(1);
+    REQUIRE(launch(common_kernel("spin"), 1, 1, stream, open.address()));
+    REQUIRE(cuEventRecord(event, stream));
+    std::thread opener([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      open[0] = 1;
+    });
     expect_code(label, cuEventSynchronize(event), CUDA_SUCCESS);
-    expect_code(label + ": done", cuEventQuery(event), CUDA_SUCCESS);
+    expect(label + ": not before the kernel was let go", uint32_t{open[0]}, 1u);
+    expect_code(label + ": reached", cuEventQuery(event), CUDA_SUCCESS);
+    opener.join();
+    cuStreamSynchronize(stream);
   }
-  expect("both ran", read<uint32_t>(word), 131072u);
-  expect_code("never recorded", cuEventSynchronize(make_event()), CUDA_SUCCESS);
-  expect_code("destroyed", cuEventSynchronize(destroyed()), CUDA_ERROR_INVALID_HANDLE);
 }
 
-CONFORM(cuEventSynchronize, holds_the_caller) {
-  Held held;
-  CUevent event = make_event(CU_EVENT_DISABLE_TIMING);
-  REQUIRE(cuEventRecord(event, held.stream));
-  std::atomic<bool> returned{false};
-  CUresult code = CUDA_ERROR_UNKNOWN;
-  std::thread other([&] {
-    code = cuEventSynchronize(event);
-    returned = true;
-  });
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  expect("waits", returned.load(), false);
-  held.open();
-  other.join();
-  expect_code("then returns", code, CUDA_SUCCESS);
+CONFORM(cuEventSynchronize, does_not_wait_for_later_work) {
+  CUevent event = nullptr;
+  REQUIRE(cuEventCreate(&event, 0));
+  expect_code("never recorded", cuEventSynchronize(event), CUDA_SUCCESS);
+  CUstream stream = nullptr;
+  REQUIRE(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+  Pinned<uint32_t> open(1);
+  REQUIRE(cuEventRecord(event, stream));
+  REQUIRE(launch(common_kernel("spin"), 1, 1, stream, open.address()));
+  expect_code("before a kernel", cuEventSynchronize(event), CUDA_SUCCESS);
+  expect_code("which still runs", cuStreamQuery(stream), CUDA_ERROR_NOT_READY);
+  open[0] = 1;
+  REQUIRE(cuStreamSynchronize(stream));
+}
+
+CONFORM(cuEventSynchronize, from_a_thread_without_a_context) {
+  CUevent event = nullptr;
+  REQUIRE(cuEventCreate(&event, 0));
+  REQUIRE(cuEventRecord(event, nullptr));
+  expect_code("elsewhere", on_a_bare_thread([&] { return cuEventSynchronize(event); }),
+              CUDA_SUCCESS);
+}
+
+CONFORM(cuEventSynchronize, tells_of_a_kernel_that_failed) {
+  CUevent event = nullptr;
+  REQUIRE(cuEventCreate(&event, 0));
+  REQUIRE(launch(common_kernel("trap"), 1, 1, nullptr));
+  cuEventRecord(event, nullptr);
+  expect_code("the event", cuEventSynchronize(event), CUDA_ERROR_LAUNCH_FAILED);
+}
+
+CONFORM(cuEventSynchronize, handles_that_are_none) {
+  expect_code("null", cuEventSynchronize(nullptr), CUDA_ERROR_INVALID_HANDLE);
+  expect_code("foreign", cuEventSynchronize(foreign_handle<CUevent>()), CUDA_ERROR_INVALID_HANDLE);
+  CUevent event = nullptr;
+  REQUIRE(cuEventCreate(&event, 0));
+  REQUIRE(cuEventDestroy(event));
+  expect_code("destroyed", cuEventSynchronize(event), CUDA_ERROR_INVALID_HANDLE);
+}
+
+CONFORM_WITH(cuEventSynchronize, needs_cuInit, nothing) {
+  expect_code("not initialised", cuEventSynchronize(nullptr), CUDA_ERROR_NOT_INITIALIZED);
 }
 
 }  // namespace limen::conform
