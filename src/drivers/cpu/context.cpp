@@ -110,7 +110,8 @@ CUresult read_handle(CUcontext handle, bool destroyed, ThreadState::Entry* out) 
     *out = {green->primary, green};
     return CUDA_SUCCESS;
   }
-  if (!destroyed || !driver().contexts.once_was(handle)) return CUDA_ERROR_INVALID_CONTEXT;
+  if (!driver().contexts.once_was(handle)) return CUDA_ERROR_INVALID_CONTEXT;
+  if (!destroyed) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
   *out = {reinterpret_cast<Context*>(handle), nullptr};
   return CUDA_SUCCESS;
 }
@@ -178,6 +179,7 @@ void Context::activate() {
   stack_bytes = 1024;
   pending_launches = 2048;
   l2_fetch_bytes = 64;
+  l2_persisting_bytes = 0;
   cache_config = 0;
   shared_config = 0;
   print.reset();
@@ -215,6 +217,7 @@ void Context::end() {
     old_events.swap(event_handles);
     old_modules.swap(modules);
     streams.clear();
+    waits.clear();
     peers.clear();
   }
   for (StreamHandle* stream : old_streams) {
@@ -277,7 +280,10 @@ CUresult Context::synchronize() {
   return sticky();
 }
 
+constinit thread_local bool HostFunctionScope::inside = false;
+
 CUresult current(Context** context) {
+  if (HostFunctionScope::entered()) return CUDA_ERROR_NOT_PERMITTED;
   Context* now = top;
   if (!now) return CUDA_ERROR_INVALID_CONTEXT;
   if (top_green && !driver().greens.resolve(top_green)) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
@@ -319,7 +325,7 @@ void synchronize_all_contexts() {
 }
 
 CUresult context_of(CUcontext handle, Context** context) {
-  if (!handle) return current(context);
+  if (!handle || HostFunctionScope::entered()) return current(context);
   ThreadState::Entry entry;
   if (CUresult result = read_handle(handle, false, &entry)) return result;
   Context* named = entry.context;
@@ -350,6 +356,8 @@ StreamHandle* make_stream(Context& context, Stream::Kind kind, int priority, uns
   handle->flags = flags;
   handle->id = next_stream_id++;
   std::lock_guard lock(context.mutex);
+  std::erase_if(context.waits, [](const StreamPoint& point) { return point.reached(); });
+  for (const StreamPoint& point : context.waits) handle->stream->wait_for(point);
   context.streams.push_back(handle->stream);
   context.stream_handles.insert(handle);
   return handle;
@@ -369,7 +377,10 @@ CUresult cuCtxCreate(CUcontext* pctx, CUctxCreateParams* params, unsigned int fl
   if (!pctx || !flags_are_valid(flags)) return CUDA_ERROR_INVALID_VALUE;
   Device* device = driver().device(dev);
   if (!device) return CUDA_ERROR_INVALID_DEVICE;
-  if (params && (params->execAffinityParams || params->numExecAffinityParams))
+  if (params && (params->numExecAffinityParams < 0 ||
+                 (params->numExecAffinityParams && !params->execAffinityParams)))
+    return CUDA_ERROR_INVALID_VALUE;
+  if (params && params->numExecAffinityParams)
     return CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY;
   if (params && params->cigParams) return CUDA_ERROR_NOT_SUPPORTED;
   Context* context = driver().contexts.create(*device, false);
@@ -556,7 +567,7 @@ CUresult cuCtxResetPersistingL2Cache() {
 CUresult cuCtxGetExecAffinity(CUexecAffinityParam* pExecAffinity, CUexecAffinityType type) {
   Context* context;
   if (CUresult result = current_usable(&context)) return result;
-  if (!pExecAffinity) return CUDA_ERROR_INVALID_VALUE;
+  if (!pExecAffinity || type != CU_EXEC_AFFINITY_TYPE_SM_COUNT) return CUDA_ERROR_INVALID_VALUE;
   return CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY;
 }
 
@@ -578,7 +589,7 @@ CUresult limit_of(Context& context, CUlimit limit, size_t* value) {
       *value = context.l2_fetch_bytes;
       return CUDA_SUCCESS;
     case CU_LIMIT_PERSISTING_L2_CACHE_SIZE:
-      *value = 0;
+      *value = context.l2_persisting_bytes;
       return CUDA_SUCCESS;
     case CU_LIMIT_SHMEM_SIZE:
       *value =
@@ -626,7 +637,10 @@ CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
       context->l2_fetch_bytes = value;  // a hint on NVIDIA's devices; there is nothing to tune here
       return CUDA_SUCCESS;
     case CU_LIMIT_PERSISTING_L2_CACHE_SIZE:
-      return CUDA_SUCCESS;  // rounded down to the most: 0
+      // More than the device has is cut to what it has.
+      context->l2_persisting_bytes = std::min(
+          value, size_t(context->device.limit(CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE)));
+      return CUDA_SUCCESS;
     case CU_LIMIT_SHMEM_SIZE:
     case CU_LIMIT_CIG_ENABLED:
       return CUDA_ERROR_NOT_PERMITTED;

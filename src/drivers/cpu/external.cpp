@@ -65,7 +65,8 @@ CUresult cuImportExternalMemory(CUexternalMemory* extMem_out,
   if (!can_be_mapped(*file)) {
     file->disown();  // it stays the caller's
     return report({Code::not_supported,
-                   "this descriptor cannot be mapped by the CPU: memory of a GPU's driver, say", ""});
+                   "this descriptor cannot be mapped by the CPU: memory of a GPU's driver, say",
+                   ""});
   }
   ExternalMemory* made = driver().external_memories.create();
   if (!made) {
@@ -114,7 +115,8 @@ CUresult cuExternalMemoryGetMappedMipmappedArray(
   Context* context;
   if (CUresult result = current_usable(&context)) return result;
   if (!external_memory_of(extMem)) return CUDA_ERROR_INVALID_HANDLE;
-  return report({Code::not_supported, "images of other drivers have layouts that are not known", ""});
+  return report(
+      {Code::not_supported, "images of other drivers have layouts that are not known", ""});
 }
 
 CUresult cuDestroyExternalMemory(CUexternalMemory extMem) {

@@ -44,6 +44,14 @@ engine::Image image_of(const CUDA_ARRAY3D_DESCRIPTOR& d, uint32_t texel_bytes) {
   return image;
 }
 
+/// A format of CUDA 13.0 that layout_of() does not know.
+bool is_format(CUarray_format format) {
+  const int number = format;
+  return format == CU_AD_FORMAT_UNORM_INT_101010_2 ||
+         (number >= CU_AD_FORMAT_BC1_UNORM && number <= CU_AD_FORMAT_Y410) ||
+         (number >= CU_AD_FORMAT_NV12 && number <= CU_AD_FORMAT_YUV444_16bit_SemiPlanar);
+}
+
 CUresult refuse(const char* what) {
   return report({Code::not_supported, fmt::format("{} arrays are not built yet", what), ""});
 }
@@ -229,6 +237,7 @@ CUresult layout_of(CUarray_format format, unsigned channels, TexelLayout* out) {
     case CU_AD_FORMAT_SNORM_INT16X4:
       return normal(TexelFormat::s16, CU_AD_FORMAT_SNORM_INT16X1);
     default:
+      if (!is_format(format)) return CUDA_ERROR_INVALID_VALUE;
       return report({Code::not_supported,
                      fmt::format("array format {} is not built yet", static_cast<int>(format)),
                      ""});
@@ -302,6 +311,8 @@ CUresult cuArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS* memoryRequ
   if (!driver().device(device)) return CUDA_ERROR_INVALID_DEVICE;
   const Array* found = array_of(array);
   if (!found) return CUDA_ERROR_INVALID_HANDLE;
+  // source: CUDA Driver API 13.0, cuArrayGetMemoryRequirements: other arrays have their memory.
+  if (!(found->desc.Flags & CUDA_ARRAY3D_DEFERRED_MAPPING)) return CUDA_ERROR_INVALID_VALUE;
   *memoryRequirements = {};
   memoryRequirements->size = found->image.slice * found->image.depth;
   memoryRequirements->alignment = level_align_bytes;
@@ -395,6 +406,7 @@ CUresult cuMipmappedArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS* m
   if (!driver().device(device)) return CUDA_ERROR_INVALID_DEVICE;
   const MipmappedArray* found = mipmapped_array_of(mipmap);
   if (!found) return CUDA_ERROR_INVALID_HANDLE;
+  if (!(found->desc.Flags & CUDA_ARRAY3D_DEFERRED_MAPPING)) return CUDA_ERROR_INVALID_VALUE;
   const engine::Image& last = found->levels.back()->image;
   *memoryRequirements = {};
   memoryRequirements->size =

@@ -122,6 +122,7 @@ CUresult cuMemFree(CUdeviceptr dptr) {
     return driver().virtual_space.displace(dptr, info.block.kind) ? context->sticky()
                                                                   : CUDA_ERROR_INVALID_VALUE;
   if (info.block.kind == MemoryKind::managed) forget_advice(info.block.id);
+  forget_sync(info.block.id);
   return driver().allocator_of(dptr)->release(dptr) ? context->sticky() : CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -168,8 +169,13 @@ CUresult cuMemHostRegister(void* p, size_t bytesize, unsigned int flags) {
   if (!p || !bytesize || (flags & ~known)) return CUDA_ERROR_INVALID_VALUE;
   auto address = reinterpret_cast<uint64_t>(p);
   if (address + bytesize < address) return CUDA_ERROR_INVALID_VALUE;
-  if (driver().space.contains(address) || !is_mapped(address, bytesize))
-    return CUDA_ERROR_INVALID_VALUE;
+  if (driver().space.contains(address)) {
+    PointerInfo info;
+    return classify(address, &info) && info.memory == Memory::host
+               ? CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED
+               : CUDA_ERROR_INVALID_VALUE;
+  }
+  if (!is_mapped(address, bytesize)) return CUDA_ERROR_INVALID_VALUE;
   flags |= CU_MEMHOSTREGISTER_DEVICEMAP;
   return host_registry().add({address, bytesize, 0, flags, context->owner});
 }

@@ -4,6 +4,8 @@
 
 #include <atomic>
 #include <cstring>
+#include <mutex>
+#include <unordered_set>
 
 #include "abi/cpu_api.h"
 #include "drivers/cpu/context.h"
@@ -12,6 +14,25 @@
 namespace limen::cpu {
 
 namespace {
+
+/// Blocks whose copies shall be synchronous, by id: told back only, since copies of this driver are
+/// ordered as if all were.
+struct SyncBook {
+  std::mutex mutex;
+  std::unordered_set<uint64_t> blocks;
+  std::atomic<bool> used{false};
+};
+SyncBook& sync_book() {
+  static auto* made = new SyncBook;
+  return *made;
+}
+
+bool is_sync(uint64_t block_id) {
+  SyncBook& book = sync_book();
+  if (!book.used.load(std::memory_order_acquire)) return false;
+  std::lock_guard lock(book.mutex);
+  return book.blocks.count(block_id) != 0;
+}
 
 /// Writes one attribute. `known`: the pointer is one of ours; else zeros stand for "no such
 /// memory".
@@ -36,7 +57,7 @@ CUresult write_attribute(void* data, CUpointer_attribute attribute, CUdeviceptr 
       if (known && info.memory == Memory::device) return CUDA_ERROR_INVALID_VALUE;
       return put(known ? ptr : CUdeviceptr{0});
     case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
-      return put(unsigned(known && info.memory == Memory::managed));
+      return put(unsigned(known && (info.memory == Memory::managed || is_sync(info.block.id))));
     case CU_POINTER_ATTRIBUTE_BUFFER_ID:
       return put(known ? info.block.id : uint64_t{0});
     case CU_POINTER_ATTRIBUTE_IS_MANAGED:
@@ -113,6 +134,13 @@ std::optional<HostRegistry::Range> HostRegistry::find(uint64_t address) const {
   const Range& range = std::prev(next)->second;
   if (address - range.base >= range.bytes) return {};
   return range;
+}
+
+void forget_sync(uint64_t block_id) {
+  SyncBook& book = sync_book();
+  if (!book.used.load(std::memory_order_acquire)) return;
+  std::lock_guard lock(book.mutex);
+  book.blocks.erase(block_id);
 }
 
 HostRegistry& host_registry() {
@@ -224,7 +252,16 @@ CUresult cuPointerSetAttribute(const void* value, CUpointer_attribute attribute,
   if (!value || attribute != CU_POINTER_ATTRIBUTE_SYNC_MEMOPS) return CUDA_ERROR_INVALID_VALUE;
   PointerInfo info;
   if (!classify(ptr, &info) || info.memory != Memory::device) return CUDA_ERROR_INVALID_VALUE;
-  return CUDA_SUCCESS;  // copies of this driver are ordered as if the attribute were set
+  unsigned on;
+  std::memcpy(&on, value, sizeof on);
+  SyncBook& book = sync_book();
+  std::lock_guard lock(book.mutex);
+  book.used.store(true, std::memory_order_release);
+  if (on)
+    book.blocks.insert(info.block.id);
+  else
+    book.blocks.erase(info.block.id);
+  return CUDA_SUCCESS;
 }
 
 }  // namespace limen::cpu

@@ -76,8 +76,8 @@ CUresult cuMemAllocAsync(CUdeviceptr* dptr, size_t bytesize, CUstream hStream) {
   ResolvedStream on;
   if (CUresult result = resolve_stream(hStream, &on, UnderCapture::record)) return result;
   if (!dptr) return CUDA_ERROR_INVALID_VALUE;
-  MemPool* pool = current_pool_of(device_place(on.context->device.ordinal()),
-                                  CU_MEM_ALLOCATION_TYPE_PINNED);
+  MemPool* pool =
+      current_pool_of(device_place(on.context->device.ordinal()), CU_MEM_ALLOCATION_TYPE_PINNED);
   return pool ? allocate_async(dptr, bytesize, *pool, on) : CUDA_ERROR_OUT_OF_MEMORY;
 }
 

@@ -16,6 +16,7 @@ namespace limen::cpu {
 namespace {
 
 CUresult resolve_event(CUevent handle, EventHandle** event) {
+  if (HostFunctionScope::entered()) return CUDA_ERROR_NOT_PERMITTED;
   *event = driver().events.resolve(handle);
   if (*event) return (*event)->context->sticky();
   // A context that has failed says so before a bad handle. measured H200, driver 580.x
@@ -161,11 +162,13 @@ CUresult cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t lengt
   if (CUresult result = resolve_stream(hStream, &on)) return result;
   if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST && flags != CU_MEM_ATTACH_SINGLE)
     return CUDA_ERROR_INVALID_VALUE;
+  // source: CUDA Driver API 13.0, cuStreamAttachMemAsync: the null stream is no single stream.
+  if (flags == CU_MEM_ATTACH_SINGLE && !on.handle) return CUDA_ERROR_INVALID_VALUE;
   Allocator* memory = driver().allocator_of(dptr);
   Allocation block;
   bool managed = memory && memory->find(dptr, &block) && block.kind == MemoryKind::managed;
   // With pageable access any host pointer may be attached.
-  if (!managed && driver().space.contains(dptr)) return CUDA_ERROR_INVALID_VALUE;
+  if (!managed && (!dptr || driver().space.contains(dptr))) return CUDA_ERROR_INVALID_VALUE;
   if (managed && length && length != block.bytes) return CUDA_ERROR_INVALID_VALUE;
   return CUDA_SUCCESS;
 }
@@ -176,7 +179,11 @@ CUresult cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void* userData) {
   if (CUresult result = resolve_stream(hStream, &on, UnderCapture::record)) return result;
   if (on.capture) return capture_host(on, fn, userData);
   before_work(*on.context, *on.stream);
-  on.stream->task([fn, userData] { fn(userData); }, false, true);
+  auto call = [fn, userData] {
+    HostFunctionScope scope;
+    fn(userData);
+  };
+  on.stream->task(call, false, true);
   return CUDA_SUCCESS;
 }
 
@@ -190,6 +197,7 @@ CUresult cuStreamAddCallback(CUstream hStream, CUstreamCallback callback, void* 
   Context* context = on.context;
   auto call = [=] {
     context->print.flush();
+    HostFunctionScope scope;
     callback(hStream, context->sticky(), userData);
   };
   on.stream->task(call, false, true, true);
@@ -294,6 +302,11 @@ CUresult cuCtxWaitEvent(CUcontext hCtx, CUevent hEvent) {
   }
   StreamPoint point = event->state->latest();
   if (point.reached()) return CUDA_SUCCESS;
+  {
+    std::lock_guard lock(context->mutex);
+    std::erase_if(context->waits, [](const StreamPoint& past) { return past.reached(); });
+    context->waits.push_back(point);
+  }
   for (auto& stream : context->list_streams()) stream->wait_for(point);
   context->legacy->wait_for(point);
   return CUDA_SUCCESS;
@@ -309,6 +322,7 @@ CUresult cuEventQuery(CUevent hEvent) {
 }
 
 CUresult cuEventSynchronize(CUevent hEvent) {
+  if (HostFunctionScope::entered()) return CUDA_ERROR_NOT_PERMITTED;
   EventHandle* event = driver().events.resolve(hEvent);
   if (!event) return CUDA_ERROR_INVALID_HANDLE;
   Context* context = event->context;

@@ -12,6 +12,7 @@ namespace limen::cpu {
 namespace {
 
 CUresult find_stream(CUstream handle, ResolvedStream* out) {
+  if (HostFunctionScope::entered()) return CUDA_ERROR_NOT_PERMITTED;
   auto bits = reinterpret_cast<uintptr_t>(handle);
   if (bits > 2) {
     StreamHandle* found = driver().streams.resolve(handle);

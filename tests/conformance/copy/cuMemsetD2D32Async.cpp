@@ -1,0 +1,19 @@
+#include "conformance/copy/set_case.h"
+
+namespace limen::conform {
+
+static CUresult call(CUdeviceptr address, size_t pitch, uint32_t value, size_t width,
+                     size_t height) {
+  return cuMemsetD2D32Async(address, pitch, value, width, height, nullptr);
+}
+
+CONFORM(cuMemsetD2D32Async, rows) { fills_rows<uint32_t>(call); }
+CONFORM(cuMemsetD2D32Async, what_cannot_be) { refuses_rows<uint32_t>(call); }
+
+CONFORM(cuMemsetD2D32Async, in_stream_order) {
+  keeps_to_the_stream<uint32_t>([](CUdeviceptr address, uint32_t value, CUstream stream) {
+    return cuMemsetD2D32Async(address, 64, value, 32 / sizeof value, 4, stream);
+  });
+}
+
+}  // namespace limen::conform
