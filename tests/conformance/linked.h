@@ -53,7 +53,7 @@ inline uint32_t run_image(const void* image) {
   CUmodule module = nullptr;
   REQUIRE(cuModuleLoadData(&module, image));
   Buffer word(4);
-  REQUIRE(launch(function_of(module, "main"), 1, 1, nullptr, word.at()));
+  REQUIRE(launch(function_in(module, "main"), 1, 1, nullptr, word.at()));
   return read<uint32_t>(word);
 }
 

@@ -130,25 +130,25 @@ inline constexpr const char* managed_text = R"(
 }
 )";
 
-inline CUmodule load_module(const char* text) {
+inline CUmodule module_of_text(const char* text) {
   CUmodule module = nullptr;
   REQUIRE(cuModuleLoadData(&module, text));
   return module;
 }
 
-inline CUfunction function_of(CUmodule module, const char* name) {
+inline CUfunction function_in(CUmodule module, const char* name) {
   CUfunction function = nullptr;
   REQUIRE(cuModuleGetFunction(&function, module, name));
   return function;
 }
 
-inline CUlibrary load_library(const char* text) {
+inline CUlibrary library_of_text(const char* text) {
   CUlibrary library = nullptr;
   REQUIRE(cuLibraryLoadData(&library, text, nullptr, nullptr, 0, nullptr, nullptr, 0));
   return library;
 }
 
-inline CUkernel kernel_of(CUlibrary library, const char* name) {
+inline CUkernel kernel_in(CUlibrary library, const char* name) {
   CUkernel kernel = nullptr;
   REQUIRE(cuLibraryGetKernel(&kernel, library, name));
   return kernel;

@@ -394,6 +394,7 @@ CUresult cuCtxCreate(CUcontext* pctx, CUctxCreateParams* params, unsigned int fl
 }
 
 CUresult cuCtxDestroy(CUcontext ctx) {
+  if (HostFunctionScope::entered()) return CUDA_ERROR_NOT_PERMITTED;
   if (!ctx) return CUDA_ERROR_INVALID_VALUE;
   Context* context = driver().contexts.resolve(ctx);
   if (!context && driver().contexts.once_was(ctx)) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
@@ -664,6 +665,7 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext* pctx, CUdevice dev) {
 }
 
 CUresult cuDevicePrimaryCtxRelease(CUdevice dev) {
+  if (HostFunctionScope::entered()) return CUDA_ERROR_NOT_PERMITTED;
   Device* device = driver().device(dev);
   if (!device) return CUDA_ERROR_INVALID_DEVICE;
   Context* context = device->primary();
@@ -676,6 +678,7 @@ CUresult cuDevicePrimaryCtxRelease(CUdevice dev) {
 }
 
 CUresult cuDevicePrimaryCtxReset(CUdevice dev) {
+  if (HostFunctionScope::entered()) return CUDA_ERROR_NOT_PERMITTED;
   Device* device = driver().device(dev);
   if (!device) return CUDA_ERROR_INVALID_DEVICE;
   // The retain count stays: measured H200, driver 580.x.

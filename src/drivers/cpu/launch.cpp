@@ -138,12 +138,17 @@ CUresult pack_parameters(std::vector<uint8_t>& out, const ptx::Function& kernel,
       if (word[0] == CU_LAUNCH_PARAM_BUFFER_POINTER)
         buffer = word[1];
       else if (word[0] == CU_LAUNCH_PARAM_BUFFER_SIZE)
-        bytes = *static_cast<size_t*>(word[1]);
+        bytes = word[1] ? *static_cast<size_t*>(word[1]) : 0;
       else
         return CUDA_ERROR_INVALID_VALUE;
     }
-    if (bytes > out.size()) return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
-    if (bytes && !buffer) return CUDA_ERROR_INVALID_VALUE;
+    // Programs give the size of a structure, which is padded at its end.
+    constexpr size_t padding = 8;
+    if (bytes > (out.size() + padding - 1) / padding * padding)
+      return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+    // What is missing would be read as zeros.
+    if (bytes < out.size() || (bytes && !buffer)) return CUDA_ERROR_INVALID_VALUE;
+    bytes = out.size();
     if (bytes) std::memcpy(out.data(), buffer, bytes);
     return CUDA_SUCCESS;
   }

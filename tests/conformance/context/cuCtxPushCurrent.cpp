@@ -50,7 +50,7 @@ CONFORM(cuCtxPushCurrent, wrong_contexts) {
   REQUIRE(cuCtxCreate(&made, nullptr, 0, 0));
   REQUIRE(cuCtxDestroy(made));
   expect_code("destroyed", cuCtxPushCurrent(made),
-              CUDA_ERROR_INVALID_CONTEXT);  // to measure on H200
+              CUDA_ERROR_CONTEXT_IS_DESTROYED);  // to measure on H200
 }
 
 CONFORM(cuCtxPushCurrent, foreign_memory) {

@@ -74,7 +74,7 @@ int of_device(CUdevice_attribute which) {
 }  // namespace
 
 CONFORM(cuFuncGetAttribute, what_the_text_says) {
-  CUfunction sizes = function_of(load_module(sizes_text), "sizes");
+  CUfunction sizes = function_in(module_of_text(sizes_text), "sizes");
   int value = 0;
   expect_code("asks", cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, sizes),
               CUDA_SUCCESS);
@@ -102,19 +102,19 @@ CONFORM(cuFuncGetAttribute, what_the_text_says) {
 }
 
 CONFORM(cuFuncGetAttribute, of_plain_kernels) {
-  CUfunction second = function_of(load_module(program), "second");
+  CUfunction second = function_in(module_of_text(program), "second");
   expect("threads", attribute(second, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK), 1024);
   expect("constants", attribute(second, CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES),
          16);  // to measure on H200
   expect("local memory", attribute(second, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES), 0);
   expect("shared memory", attribute(second, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES), 0);
-  CUfunction fixed = function_of(load_module(launches_text), "fixed");
+  CUfunction fixed = function_in(module_of_text(launches_text), "fixed");
   expect("required threads", attribute(fixed, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK),
          16);  // to measure on H200
 }
 
 CONFORM(cuFuncGetAttribute, of_a_kernel_of_a_library) {
-  auto kernel = reinterpret_cast<CUfunction>(kernel_of(load_library(sizes_text), "sizes"));
+  auto kernel = reinterpret_cast<CUfunction>(kernel_in(library_of_text(sizes_text), "sizes"));
   int value = 0;
   expect_code("a kernel's handle",
               cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, kernel),
@@ -123,8 +123,8 @@ CONFORM(cuFuncGetAttribute, of_a_kernel_of_a_library) {
 }
 
 CONFORM(cuFuncGetAttribute, wrong_arguments) {
-  CUmodule module = load_module(sizes_text);
-  CUfunction sizes = function_of(module, "sizes");
+  CUmodule module = module_of_text(sizes_text);
+  CUfunction sizes = function_in(module, "sizes");
   int value = 0;
   expect_code("no result", cuFuncGetAttribute(nullptr, CU_FUNC_ATTRIBUTE_NUM_REGS, sizes),
               CUDA_ERROR_INVALID_VALUE);

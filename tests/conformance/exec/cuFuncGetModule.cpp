@@ -45,15 +45,15 @@ CONFORM(cuFuncGetModule, its_own) {
 }
 
 CONFORM(cuFuncGetModule, is_where_it_comes_from) {
-  CUmodule module = load_module(program), found = nullptr;
-  CUfunction function = function_of(module, "first");
+  CUmodule module = module_of_text(program), found = nullptr;
+  CUfunction function = function_in(module, "first");
   expect_code("asks", cuFuncGetModule(&found, function), CUDA_SUCCESS);
   expect_true("the module", found == module);
-  CUlibrary library = load_library(program);
+  CUlibrary library = library_of_text(program);
   CUmodule of_library = nullptr;
   REQUIRE(cuLibraryGetModule(&of_library, library));
   CUfunction of_kernel = nullptr;
-  REQUIRE(cuKernelGetFunction(&of_kernel, kernel_of(library, "first")));
+  REQUIRE(cuKernelGetFunction(&of_kernel, kernel_in(library, "first")));
   expect_code("of a library's function", cuFuncGetModule(&found, of_kernel), CUDA_SUCCESS);
   expect_true("the library's module", found == of_library);
   expect_code("no result", cuFuncGetModule(nullptr, function), CUDA_ERROR_INVALID_VALUE);

@@ -43,13 +43,13 @@ CONFORM(cuFuncGetName, as_in_the_text) {
 }
 
 CONFORM(cuFuncGetName, is_the_name_of_the_text) {
-  CUmodule module = load_module(program);
+  CUmodule module = module_of_text(program);
   const char* name = nullptr;
-  expect_code("first", cuFuncGetName(&name, function_of(module, "first")), CUDA_SUCCESS);
+  expect_code("first", cuFuncGetName(&name, function_in(module, "first")), CUDA_SUCCESS);
   expect("its name", std::string_view(name), "first");
-  expect_code("second", cuFuncGetName(&name, function_of(module, "second")), CUDA_SUCCESS);
+  expect_code("second", cuFuncGetName(&name, function_in(module, "second")), CUDA_SUCCESS);
   expect("another name", std::string_view(name), "second");
-  CUfunction function = function_of(module, "first");
+  CUfunction function = function_in(module, "first");
   expect_code("no result", cuFuncGetName(nullptr, function), CUDA_ERROR_INVALID_VALUE);
   expect_code("no function", cuFuncGetName(&name, nullptr),
               CUDA_ERROR_INVALID_HANDLE);  // to measure on H200

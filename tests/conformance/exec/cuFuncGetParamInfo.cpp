@@ -45,8 +45,8 @@ CONFORM(cuFuncGetParamInfo, offsets_and_sizes) {
 }
 
 CONFORM(cuFuncGetParamInfo, places_of_parameters) {
-  CUmodule module = load_module(launches_text);
-  CUfunction mixed = function_of(module, "mixed");
+  CUmodule module = module_of_text(launches_text);
+  CUfunction mixed = function_in(module, "mixed");
   size_t offset = 99, size = 99;
   expect_code("byte", cuFuncGetParamInfo(mixed, 0, &offset, &size), CUDA_SUCCESS);
   expect("byte's place", offset, 0u);
@@ -68,7 +68,7 @@ CONFORM(cuFuncGetParamInfo, places_of_parameters) {
   expect_code("far behind", cuFuncGetParamInfo(mixed, ~size_t{0}, &offset, &size),
               CUDA_ERROR_INVALID_VALUE);
   expect_code("of a kernel without any",
-              cuFuncGetParamInfo(function_of(module, "nothing"), 0, &offset, &size),
+              cuFuncGetParamInfo(function_in(module, "nothing"), 0, &offset, &size),
               CUDA_ERROR_INVALID_VALUE);
   expect_code("no place", cuFuncGetParamInfo(mixed, 0, nullptr, &size), CUDA_ERROR_INVALID_VALUE);
   expect_code("no function", cuFuncGetParamInfo(nullptr, 0, &offset, &size),

@@ -63,7 +63,7 @@ CONFORM(cuFuncSetAttribute, more_dynamic_shared_memory) {
 }
 
 CONFORM(cuFuncSetAttribute, more_dynamic_shared_memory_too) {
-  CUfunction dynamic = function_of(load_module(launches_text), "dynamic");
+  CUfunction dynamic = function_in(module_of_text(launches_text), "dynamic");
   int most = 0, value = 0;
   REQUIRE(cuDeviceGetAttribute(&most, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 0));
   Buffer word(4);
@@ -96,7 +96,7 @@ CONFORM(cuFuncSetAttribute, more_dynamic_shared_memory_too) {
 }
 
 CONFORM(cuFuncSetAttribute, static_memory_counts) {
-  CUfunction sizes = function_of(load_module(sizes_text), "sizes");
+  CUfunction sizes = function_in(module_of_text(sizes_text), "sizes");
   int most = 0;
   REQUIRE(cuDeviceGetAttribute(&most, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 0));
   expect_code(
@@ -110,7 +110,7 @@ CONFORM(cuFuncSetAttribute, static_memory_counts) {
 }
 
 CONFORM(cuFuncSetAttribute, hints) {
-  CUfunction sizes = function_of(load_module(sizes_text), "sizes");
+  CUfunction sizes = function_in(module_of_text(sizes_text), "sizes");
   int value = 0;
   expect_code("carveout",
               cuFuncSetAttribute(sizes, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, 50),
@@ -144,7 +144,7 @@ CONFORM(cuFuncSetAttribute, hints) {
 }
 
 CONFORM(cuFuncSetAttribute, cluster_dimensions) {
-  CUfunction shape = function_of(load_module(launches_text), "shape");
+  CUfunction shape = function_in(module_of_text(launches_text), "shape");
   int value = 0;
   expect_code("width", cuFuncSetAttribute(shape, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH, 2),
               CUDA_SUCCESS);
@@ -165,8 +165,8 @@ CONFORM(cuFuncSetAttribute, cluster_dimensions) {
 }
 
 CONFORM(cuFuncSetAttribute, wrong_arguments) {
-  CUmodule module = load_module(sizes_text);
-  CUfunction sizes = function_of(module, "sizes");
+  CUmodule module = module_of_text(sizes_text);
+  CUfunction sizes = function_in(module, "sizes");
   expect_code("no function",
               cuFuncSetAttribute(nullptr, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 16),
               CUDA_ERROR_INVALID_HANDLE);

@@ -51,7 +51,7 @@ CONFORM(cuFuncSetBlockShape, of_old_launches) {
 }
 
 CONFORM(cuFuncSetBlockShape, is_the_shape_of_the_launch) {
-  CUfunction shape = function_of(load_module(launches_text), "shape");
+  CUfunction shape = function_in(module_of_text(launches_text), "shape");
   Buffer words(24);
   set_address(shape, words);
   expect_code("sets", cuFuncSetBlockShape(shape, 4, 5, 6), CUDA_SUCCESS);
@@ -65,7 +65,8 @@ CONFORM(cuFuncSetBlockShape, is_the_shape_of_the_launch) {
   expect_code("no threads in z", cuFuncSetBlockShape(shape, 1, 1, 0), CUDA_ERROR_INVALID_VALUE);
   expect_code("negative", cuFuncSetBlockShape(shape, -1, 1, 1), CUDA_ERROR_INVALID_VALUE);
   expect_code("1025 threads", cuFuncSetBlockShape(shape, 1025, 1, 1),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+              CUDA_SUCCESS);  // to measure on H200
+  expect_code("its launch", cuLaunch(shape), CUDA_ERROR_INVALID_VALUE);
   expect_code("no function", cuFuncSetBlockShape(nullptr, 1, 1, 1), CUDA_ERROR_INVALID_HANDLE);
 }
 

@@ -44,8 +44,8 @@ CONFORM(cuFuncSetCacheConfig, is_a_preference) {
 }
 
 CONFORM(cuFuncSetCacheConfig, every_preference) {
-  CUmodule module = load_module(program);
-  CUfunction function = function_of(module, "second");
+  CUmodule module = module_of_text(program);
+  CUfunction function = function_in(module, "second");
   expect_code("none", cuFuncSetCacheConfig(function, CU_FUNC_CACHE_PREFER_NONE), CUDA_SUCCESS);
   expect_code("shared", cuFuncSetCacheConfig(function, CU_FUNC_CACHE_PREFER_SHARED), CUDA_SUCCESS);
   expect_code("L1", cuFuncSetCacheConfig(function, CU_FUNC_CACHE_PREFER_L1), CUDA_SUCCESS);

@@ -46,8 +46,8 @@ CONFORM(cuFuncSetSharedMemConfig, is_a_preference) {
 }
 
 CONFORM(cuFuncSetSharedMemConfig, every_size) {
-  CUmodule module = load_module(program);
-  CUfunction function = function_of(module, "second");
+  CUmodule module = module_of_text(program);
+  CUfunction function = function_in(module, "second");
   expect_code("default", cuFuncSetSharedMemConfig(function, CU_SHARED_MEM_CONFIG_DEFAULT_BANK_SIZE),
               CUDA_SUCCESS);
   expect_code("four", cuFuncSetSharedMemConfig(function, CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE),

@@ -29,7 +29,7 @@ CONFORM(cuLaunch, one_block) {
   expect_code("launches", cuLaunch(add), CUDA_SUCCESS);
   expect("sixteen threads", read<uint32_t>(word), 48u);
   expect_code("again", cuLaunch(add), CUDA_SUCCESS);
-  expect("again", read<uint32_t>(word), 96u);
+  expect("sixteen more", read<uint32_t>(word), 96u);
   expect_code("no function", cuLaunch(nullptr), CUDA_ERROR_INVALID_HANDLE);
 }
 

@@ -19,7 +19,7 @@ CONFORM(cuLaunchGrid, as_before_cuda_4) {
 }
 
 CONFORM(cuLaunchGrid, a_grid_of_two_dimensions) {
-  CUfunction shape = function_of(load_module(launches_text), "shape");
+  CUfunction shape = function_in(module_of_text(launches_text), "shape");
   Buffer words(24);
   set_address(shape, words);
   REQUIRE(cuFuncSetBlockShape(shape, 2, 1, 1));

@@ -95,7 +95,7 @@ CUresult run(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, u
 }  // namespace
 
 CONFORM(cuLaunchKernel, shapes) {
-  CUfunction shape = function_of(load_module(launches_text), "shape");
+  CUfunction shape = function_in(module_of_text(launches_text), "shape");
   Word word;
   expect_code("of every dimension", run(shape, 2, 3, 4, 5, 6, 7, word), CUDA_SUCCESS);
   REQUIRE(cuCtxSynchronize(nullptr));
@@ -114,8 +114,8 @@ CONFORM(cuLaunchKernel, shapes) {
 }
 
 CONFORM(cuLaunchKernel, shapes_that_cannot_be) {
-  CUmodule module = load_module(launches_text);
-  CUfunction shape = function_of(module, "shape"), fixed = function_of(module, "fixed");
+  CUmodule module = module_of_text(launches_text);
+  CUfunction shape = function_in(module, "shape"), fixed = function_in(module, "fixed");
   Word word;
   write<uint32_t>(word.address, 0);
   expect_code("no blocks in x", run(shape, 0, 1, 1, 1, 1, 1, word), CUDA_ERROR_INVALID_VALUE);
@@ -136,7 +136,7 @@ CONFORM(cuLaunchKernel, shapes_that_cannot_be) {
   expect_code("65536 blocks in z", run(shape, 1, 1, 65536, 1, 1, 1, word),
               CUDA_ERROR_INVALID_VALUE);
   expect_code("more threads than .maxntid",
-              launch(function_of(load_module(sizes_text), "sizes"), 1, 256, nullptr, uint64_t{1},
+              launch(function_in(module_of_text(sizes_text), "sizes"), 1, 256, nullptr, uint64_t{1},
                      word.address, 1u),
               CUDA_ERROR_INVALID_VALUE);  // to measure on H200
   expect_code("as .reqntid", run(fixed, 1, 1, 1, 8, 2, 1, word), CUDA_SUCCESS);
@@ -149,7 +149,7 @@ CONFORM(cuLaunchKernel, shapes_that_cannot_be) {
 }
 
 CONFORM(cuLaunchKernel, parameters_of_every_size) {
-  CUfunction mixed = function_of(load_module(launches_text), "mixed");
+  CUfunction mixed = function_in(module_of_text(launches_text), "mixed");
   Word word;
   uint8_t byte = 200;
   uint32_t three[3] = {1, 2, 77777};
@@ -165,7 +165,7 @@ CONFORM(cuLaunchKernel, parameters_of_every_size) {
 }
 
 CONFORM(cuLaunchKernel, parameters_in_one_buffer) {
-  CUfunction mixed = function_of(load_module(launches_text), "mixed");
+  CUfunction mixed = function_in(module_of_text(launches_text), "mixed");
   Word word;
   unsigned char bytes[32] = {9};
   uint32_t number = 1234;
@@ -205,12 +205,22 @@ CONFORM(cuLaunchKernel, parameters_in_one_buffer) {
   expect_code("a size alone",
               cuLaunchKernel(mixed, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, no_pointer),
               CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+  void* no_size[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, bytes, CU_LAUNCH_PARAM_END};
+  expect_code("a pointer alone",
+              cuLaunchKernel(mixed, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, no_size),
+              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+  size = 8;
+  void* short_one[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, bytes, CU_LAUNCH_PARAM_BUFFER_SIZE, &size,
+                       CU_LAUNCH_PARAM_END};
+  expect_code("too few bytes",
+              cuLaunchKernel(mixed, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, short_one),
+              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
   expect_code("all is well", cuCtxSynchronize(nullptr), CUDA_SUCCESS);
 }
 
 CONFORM(cuLaunchKernel, no_parameters) {
-  CUmodule module = load_module(launches_text);
-  CUfunction nothing = function_of(module, "nothing"), shape = function_of(module, "shape");
+  CUmodule module = module_of_text(launches_text);
+  CUfunction nothing = function_in(module, "nothing"), shape = function_in(module, "shape");
   void* empty[] = {nullptr};
   expect_code("a kernel without any",
               cuLaunchKernel(nothing, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr),
@@ -227,7 +237,7 @@ CONFORM(cuLaunchKernel, no_parameters) {
 }
 
 CONFORM(cuLaunchKernel, shared_memory) {
-  CUfunction dynamic = function_of(load_module(launches_text), "dynamic");
+  CUfunction dynamic = function_in(module_of_text(launches_text), "dynamic");
   Word word;
   unsigned offset = 49148;
   void* list[] = {&word.address, &offset};
@@ -239,7 +249,7 @@ CONFORM(cuLaunchKernel, shared_memory) {
   expect_code("one byte more", with(49153), CUDA_ERROR_INVALID_VALUE);
   expect_code("1 MiB", with(1 << 20), CUDA_ERROR_INVALID_VALUE);
   expect_code("4 GiB", with(~0u), CUDA_ERROR_INVALID_VALUE);
-  CUfunction sizes = function_of(load_module(sizes_text), "sizes");
+  CUfunction sizes = function_in(module_of_text(sizes_text), "sizes");
   uint8_t a = 1;
   unsigned b = 2;
   void* list2[] = {&a, &word.address, &b};
@@ -270,9 +280,9 @@ CONFORM(cuLaunchKernel, streams) {
 }
 
 CONFORM(cuLaunchKernel, handles) {
-  CUmodule module = load_module(program);
-  CUfunction first = function_of(module, "first");
-  auto kernel = reinterpret_cast<CUfunction>(kernel_of(load_library(program), "first"));
+  CUmodule module = module_of_text(program);
+  CUfunction first = function_in(module, "first");
+  auto kernel = reinterpret_cast<CUfunction>(kernel_in(library_of_text(program), "first"));
   Buffer word(4);
   expect_code("a kernel of a library", launch(kernel, 1, 1, nullptr, word.at(), 2u), CUDA_SUCCESS);
   expect("its value", read<uint32_t>(word), 9u);
@@ -295,7 +305,7 @@ CONFORM(cuLaunchKernel, foreign_memory) {
 
 CONFORM(cuLaunchKernel, contexts) {
   CUfunction store = common_kernel("store");
-  auto kernel = reinterpret_cast<CUfunction>(kernel_of(load_library(program), "first"));
+  auto kernel = reinterpret_cast<CUfunction>(kernel_in(library_of_text(program), "first"));
   Buffer word(4);
   CUcontext primary = nullptr, made = nullptr;
   REQUIRE(cuCtxGetCurrent(&primary));

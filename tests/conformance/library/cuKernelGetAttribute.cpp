@@ -54,8 +54,8 @@ CONFORM_WITH(cuKernelGetAttribute, from_the_text, initialised) {
 }
 
 CONFORM_WITH(cuKernelGetAttribute, what_the_text_says, initialised) {
-  CUlibrary library = load_library(sizes_text);
-  CUkernel sizes = kernel_of(library, "sizes");
+  CUlibrary library = library_of_text(sizes_text);
+  CUkernel sizes = kernel_in(library, "sizes");
   int value = 0;
   auto of = [&](CUfunction_attribute which) {
     int got = -77;
@@ -76,8 +76,8 @@ CONFORM_WITH(cuKernelGetAttribute, what_the_text_says, initialised) {
 }
 
 CONFORM_WITH(cuKernelGetAttribute, wrong_arguments, initialised) {
-  CUlibrary library = load_library(sizes_text);
-  CUkernel sizes = kernel_of(library, "sizes");
+  CUlibrary library = library_of_text(sizes_text);
+  CUkernel sizes = kernel_in(library, "sizes");
   int value = 0;
   expect_code("no result", cuKernelGetAttribute(nullptr, CU_FUNC_ATTRIBUTE_NUM_REGS, sizes, 0),
               CUDA_ERROR_INVALID_VALUE);

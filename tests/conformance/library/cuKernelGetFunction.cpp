@@ -51,8 +51,8 @@ CONFORM_WITH(cuKernelGetFunction, needs_a_context, initialised) {
 }
 
 CONFORM(cuKernelGetFunction, one_function_a_context) {
-  CUlibrary library = load_library(program);
-  CUkernel kernel = kernel_of(library, "first");
+  CUlibrary library = library_of_text(program);
+  CUkernel kernel = kernel_in(library, "first");
   CUfunction one = nullptr, again = nullptr, other = nullptr;
   expect_code("asks", cuKernelGetFunction(&one, kernel), CUDA_SUCCESS);
   expect_code("again", cuKernelGetFunction(&again, kernel), CUDA_SUCCESS);
@@ -62,7 +62,7 @@ CONFORM(cuKernelGetFunction, one_function_a_context) {
   expect("it runs", read<uint32_t>(word), 10u);
   CUmodule module = nullptr;
   REQUIRE(cuLibraryGetModule(&module, library));
-  expect_true("that of the library's module", function_of(module, "first") == one);
+  expect_true("that of the library's module", function_in(module, "first") == one);
   CUcontext made = nullptr;
   REQUIRE(cuCtxCreate(&made, nullptr, 0, 0));
   expect_code("in another context", cuKernelGetFunction(&other, kernel), CUDA_SUCCESS);
@@ -76,7 +76,7 @@ CONFORM(cuKernelGetFunction, one_function_a_context) {
 }
 
 CONFORM_WITH(cuKernelGetFunction, no_context, initialised) {
-  CUkernel kernel = kernel_of(load_library(program), "first");
+  CUkernel kernel = kernel_in(library_of_text(program), "first");
   CUfunction function = nullptr;
   expect_code("asks", cuKernelGetFunction(&function, kernel), CUDA_ERROR_INVALID_CONTEXT);
 }

@@ -43,11 +43,11 @@ CONFORM(cuKernelGetLibrary, its_own) {
 }
 
 CONFORM(cuKernelGetLibrary, is_where_it_comes_from) {
-  CUlibrary one = load_library(program), two = load_library(program), found = nullptr;
-  CUkernel kernel = kernel_of(one, "first");
+  CUlibrary one = library_of_text(program), two = library_of_text(program), found = nullptr;
+  CUkernel kernel = kernel_in(one, "first");
   expect_code("one", cuKernelGetLibrary(&found, kernel), CUDA_SUCCESS);
   expect_true("its library", found == one);
-  expect_code("two", cuKernelGetLibrary(&found, kernel_of(two, "first")), CUDA_SUCCESS);
+  expect_code("two", cuKernelGetLibrary(&found, kernel_in(two, "first")), CUDA_SUCCESS);
   expect_true("the other library", found == two);
   expect_code("no result", cuKernelGetLibrary(nullptr, kernel), CUDA_ERROR_INVALID_VALUE);
   expect_code("no kernel", cuKernelGetLibrary(&found, nullptr),
@@ -59,7 +59,7 @@ CONFORM(cuKernelGetLibrary, is_where_it_comes_from) {
 
 CONFORM(cuKernelGetLibrary, a_function_of_a_module) {
   CUlibrary found = nullptr;
-  auto function = reinterpret_cast<CUkernel>(function_of(load_module(program), "first"));
+  auto function = reinterpret_cast<CUkernel>(function_in(module_of_text(program), "first"));
   expect_code("has none", cuKernelGetLibrary(&found, function),
               CUDA_ERROR_INVALID_HANDLE);  // to measure on H200
 }

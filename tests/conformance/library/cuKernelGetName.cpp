@@ -43,12 +43,12 @@ CONFORM(cuKernelGetName, as_in_the_text) {
 }
 
 CONFORM(cuKernelGetName, is_the_name_of_the_text) {
-  CUlibrary library = load_library(program);
-  CUkernel kernel = kernel_of(library, "first");
+  CUlibrary library = library_of_text(program);
+  CUkernel kernel = kernel_in(library, "first");
   const char* name = nullptr;
   expect_code("first", cuKernelGetName(&name, kernel), CUDA_SUCCESS);
   expect("its name", std::string_view(name), "first");
-  expect_code("second", cuKernelGetName(&name, kernel_of(library, "second")), CUDA_SUCCESS);
+  expect_code("second", cuKernelGetName(&name, kernel_in(library, "second")), CUDA_SUCCESS);
   expect("another name", std::string_view(name), "second");
   expect_code("no result", cuKernelGetName(nullptr, kernel), CUDA_ERROR_INVALID_VALUE);
   expect_code("no kernel", cuKernelGetName(&name, nullptr),

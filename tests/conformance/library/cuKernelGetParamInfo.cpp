@@ -49,8 +49,8 @@ CONFORM(cuKernelGetParamInfo, offsets_and_sizes) {
 }
 
 CONFORM_WITH(cuKernelGetParamInfo, places_of_parameters, initialised) {
-  CUlibrary library = load_library(launches_text);
-  CUkernel mixed = kernel_of(library, "mixed");
+  CUlibrary library = library_of_text(launches_text);
+  CUkernel mixed = kernel_in(library, "mixed");
   size_t offset = 99, size = 99;
   expect_code("byte", cuKernelGetParamInfo(mixed, 0, &offset, &size), CUDA_SUCCESS);
   expect("byte's place", offset, 0u);

@@ -70,8 +70,8 @@ CONFORM_WITH(cuKernelSetAttribute, apart_on_two_devices, initialised) {
 }
 
 CONFORM(cuKernelSetAttribute, launches_obey) {
-  CUlibrary library = load_library(launches_text);
-  CUkernel dynamic = kernel_of(library, "dynamic");
+  CUlibrary library = library_of_text(launches_text);
+  CUkernel dynamic = kernel_in(library, "dynamic");
   int value = 0;
   Buffer word(4);
   CUdeviceptr address = word;
@@ -99,7 +99,7 @@ CONFORM(cuKernelSetAttribute, launches_obey) {
 
 CONFORM_WITH(cuKernelSetAttribute, of_one_device, nothing) {
   TwoContexts contexts;
-  CUkernel dynamic = kernel_of(load_library(launches_text), "dynamic");
+  CUkernel dynamic = kernel_in(library_of_text(launches_text), "dynamic");
   int value = 0;
   expect_code(
       "the second",
@@ -114,8 +114,8 @@ CONFORM_WITH(cuKernelSetAttribute, of_one_device, nothing) {
 }
 
 CONFORM_WITH(cuKernelSetAttribute, wrong_arguments, initialised) {
-  CUlibrary library = load_library(launches_text);
-  CUkernel dynamic = kernel_of(library, "dynamic");
+  CUlibrary library = library_of_text(launches_text);
+  CUkernel dynamic = kernel_in(library, "dynamic");
   constexpr auto most = CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
   expect_code("too much", cuKernelSetAttribute(most, 1 << 20, dynamic, 0),
               CUDA_ERROR_INVALID_VALUE);

@@ -46,8 +46,8 @@ CONFORM_WITH(cuKernelSetCacheConfig, is_a_preference, initialised) {
 }
 
 CONFORM(cuKernelSetCacheConfig, every_preference) {
-  CUlibrary library = load_library(program);
-  CUkernel kernel = kernel_of(library, "second");
+  CUlibrary library = library_of_text(program);
+  CUkernel kernel = kernel_in(library, "second");
   expect_code("none", cuKernelSetCacheConfig(kernel, CU_FUNC_CACHE_PREFER_NONE, 0), CUDA_SUCCESS);
   expect_code("shared", cuKernelSetCacheConfig(kernel, CU_FUNC_CACHE_PREFER_SHARED, 0),
               CUDA_SUCCESS);

@@ -47,11 +47,11 @@ CONFORM(cuLibraryEnumerateKernels, lists_them) {
 }
 
 CONFORM(cuLibraryEnumerateKernels, all_or_fewer) {
-  CUlibrary library = load_library(program);
+  CUlibrary library = library_of_text(program);
   CUkernel list[4] = {nullptr, nullptr, nullptr, nullptr}, few[2] = {nullptr, nullptr};
   expect_code("two", cuLibraryEnumerateKernels(list, 2, library), CUDA_SUCCESS);
   expect_true("both", list[0] && list[1] && list[0] != list[1]);
-  CUkernel known = kernel_of(library, "second");
+  CUkernel known = kernel_in(library, "second");
   expect_true("the same handles", known == list[0] || known == list[1]);
   expect_code("one", cuLibraryEnumerateKernels(few, 1, library), CUDA_SUCCESS);
   expect_true("only one", few[0] && !few[1]);

@@ -49,7 +49,7 @@ CONFORM(cuLibraryGetGlobal, has_its_first_value) {
 }
 
 CONFORM(cuLibraryGetGlobal, variables_by_name) {
-  CUlibrary library = load_library(program);
+  CUlibrary library = library_of_text(program);
   CUdeviceptr counter = 0, again = 0;
   size_t bytes = 0;
   expect_code("global", cuLibraryGetGlobal(&counter, &bytes, library, "counter"), CUDA_SUCCESS);
@@ -57,7 +57,7 @@ CONFORM(cuLibraryGetGlobal, variables_by_name) {
   expect("its value", read<uint32_t>(counter), 7u);
   write<uint32_t>(counter, 50);
   Buffer word(4);
-  REQUIRE(launch(reinterpret_cast<CUfunction>(kernel_of(library, "first")), 1, 1, nullptr,
+  REQUIRE(launch(reinterpret_cast<CUfunction>(kernel_in(library, "first")), 1, 1, nullptr,
                  word.at(), 1u));
   expect("kernels see a new value", read<uint32_t>(word), 51u);
   CUmodule module = nullptr;
@@ -73,7 +73,7 @@ CONFORM(cuLibraryGetGlobal, variables_by_name) {
 }
 
 CONFORM(cuLibraryGetGlobal, each_context_has_its_own) {
-  CUlibrary library = load_library(program);
+  CUlibrary library = library_of_text(program);
   CUdeviceptr one = 0, two = 0;
   CUcontext made = nullptr;
   REQUIRE(cuLibraryGetGlobal(&one, nullptr, library, "counter"));
@@ -83,7 +83,7 @@ CONFORM(cuLibraryGetGlobal, each_context_has_its_own) {
 }
 
 CONFORM(cuLibraryGetGlobal, wrong_arguments) {
-  CUlibrary library = load_library(program);
+  CUlibrary library = library_of_text(program);
   CUdeviceptr address = 0;
   size_t bytes = 0;
   expect_code("no such name", cuLibraryGetGlobal(&address, &bytes, library, "nobody"),
@@ -102,7 +102,7 @@ CONFORM(cuLibraryGetGlobal, wrong_arguments) {
 }
 
 CONFORM_WITH(cuLibraryGetGlobal, no_context, initialised) {
-  CUlibrary library = load_library(program);
+  CUlibrary library = library_of_text(program);
   CUdeviceptr address = 0;
   expect_code("asks", cuLibraryGetGlobal(&address, nullptr, library, "counter"),
               CUDA_ERROR_INVALID_CONTEXT);

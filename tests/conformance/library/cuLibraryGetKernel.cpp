@@ -48,7 +48,7 @@ CONFORM(cuLibraryGetKernel, launches_as_a_function) {
 }
 
 CONFORM(cuLibraryGetKernel, kernels_by_name) {
-  CUlibrary library = load_library(program);
+  CUlibrary library = library_of_text(program);
   CUkernel first = nullptr, again = nullptr, second = nullptr;
   expect_code("first", cuLibraryGetKernel(&first, library, "first"), CUDA_SUCCESS);
   expect_code("first again", cuLibraryGetKernel(&again, library, "first"), CUDA_SUCCESS);

@@ -44,14 +44,14 @@ CONFORM(cuLibraryGetKernelCount, two) {
 }
 
 CONFORM(cuLibraryGetKernelCount, counts_kernels) {
-  CUlibrary library = load_library(program);
+  CUlibrary library = library_of_text(program);
   unsigned count = 99;
   expect_code("two", cuLibraryGetKernelCount(&count, library), CUDA_SUCCESS);
   expect("two kernels", count, 2u);
   expect_code(
       "none",
       cuLibraryGetKernelCount(
-          &count, load_library(
+          &count, library_of_text(
                       ".version 7.0\n.target sm_70\n.address_size 64\n.visible .global .u32 x;\n")),
       CUDA_SUCCESS);
   expect("no kernels", count, 0u);

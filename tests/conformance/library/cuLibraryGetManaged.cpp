@@ -64,7 +64,7 @@ CONFORM(cuLibraryGetManaged, of_the_host_too) {
 }
 
 CONFORM(cuLibraryGetManaged, the_host_uses_it) {
-  CUlibrary library = load_library(managed_text);
+  CUlibrary library = library_of_text(managed_text);
   CUdeviceptr both = 0;
   size_t bytes = 0;
   expect_code("asks", cuLibraryGetManaged(&both, &bytes, library, "both"), CUDA_SUCCESS);
@@ -72,7 +72,7 @@ CONFORM(cuLibraryGetManaged, the_host_uses_it) {
   auto* value = reinterpret_cast<volatile uint32_t*>(both);
   expect("its value", *value, 9u);
   *value = 20;
-  REQUIRE(launch(reinterpret_cast<CUfunction>(kernel_of(library, "twice")), 1, 1, nullptr));
+  REQUIRE(launch(reinterpret_cast<CUfunction>(kernel_in(library, "twice")), 1, 1, nullptr));
   REQUIRE(cuCtxSynchronize(nullptr));
   expect("doubled", *value, 40u);
   unsigned managed = 0;
@@ -87,7 +87,7 @@ CONFORM(cuLibraryGetManaged, the_host_uses_it) {
 }
 
 CONFORM(cuLibraryGetManaged, wrong_arguments) {
-  CUlibrary library = load_library(managed_text);
+  CUlibrary library = library_of_text(managed_text);
   CUdeviceptr address = 0;
   size_t bytes = 0;
   expect_code("no such name", cuLibraryGetManaged(&address, &bytes, library, "nobody"),
@@ -106,7 +106,7 @@ CONFORM(cuLibraryGetManaged, wrong_arguments) {
 }
 
 CONFORM_WITH(cuLibraryGetManaged, needs_no_context, initialised) {
-  CUlibrary library = load_library(managed_text);
+  CUlibrary library = library_of_text(managed_text);
   CUdeviceptr both = 0;
   expect_code("asks", cuLibraryGetManaged(&both, nullptr, library, "both"),
               CUDA_SUCCESS);  // to measure on H200

@@ -55,13 +55,13 @@ CONFORM_WITH(cuLibraryGetModule, needs_a_context, initialised) {
 }
 
 CONFORM(cuLibraryGetModule, one_module_a_context) {
-  CUlibrary library = load_library(program);
+  CUlibrary library = library_of_text(program);
   CUmodule one = nullptr, again = nullptr, other = nullptr;
   expect_code("asks", cuLibraryGetModule(&one, library), CUDA_SUCCESS);
   expect_code("again", cuLibraryGetModule(&again, library), CUDA_SUCCESS);
   expect_true("the same", one == again && one);
   Buffer word(4);
-  REQUIRE(launch(function_of(one, "first"), 1, 1, nullptr, word.at(), 4u));
+  REQUIRE(launch(function_in(one, "first"), 1, 1, nullptr, word.at(), 4u));
   expect("it runs", read<uint32_t>(word), 11u);
   CUcontext made = nullptr;
   REQUIRE(cuCtxCreate(&made, nullptr, 0, 0));
@@ -75,7 +75,7 @@ CONFORM(cuLibraryGetModule, one_module_a_context) {
 }
 
 CONFORM_WITH(cuLibraryGetModule, no_context, initialised) {
-  CUlibrary library = load_library(program);
+  CUlibrary library = library_of_text(program);
   CUmodule module = nullptr;
   expect_code("asks", cuLibraryGetModule(&module, library), CUDA_ERROR_INVALID_CONTEXT);
 }

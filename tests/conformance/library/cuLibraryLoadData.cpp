@@ -68,9 +68,9 @@ CONFORM(cuLibraryLoadData, code_without_a_context) {
   std::fill(image.begin(), image.end(), 0);
   Buffer word(4);
   REQUIRE(
-      launch(reinterpret_cast<CUfunction>(kernel_of(one, "first")), 1, 1, nullptr, word.at(), 1u));
+      launch(reinterpret_cast<CUfunction>(kernel_in(one, "first")), 1, 1, nullptr, word.at(), 1u));
   expect("text runs", read<uint32_t>(word), 8u);
-  REQUIRE(launch(reinterpret_cast<CUfunction>(kernel_of(two, "second")), 1, 1, nullptr, word.at()));
+  REQUIRE(launch(reinterpret_cast<CUfunction>(kernel_in(two, "second")), 1, 1, nullptr, word.at()));
   expect("the fat binary runs without its image", read<uint32_t>(word), 12u);
 }
 
@@ -94,7 +94,7 @@ CONFORM(cuLibraryLoadData, options) {
               CUDA_SUCCESS);
   Buffer word(4);
   REQUIRE(
-      launch(reinterpret_cast<CUfunction>(kernel_of(library, "second")), 1, 1, nullptr, word.at()));
+      launch(reinterpret_cast<CUfunction>(kernel_in(library, "second")), 1, 1, nullptr, word.at()));
   expect("it runs", read<uint32_t>(word), 12u);
   expect_code("a compiler's option",
               cuLibraryLoadData(&library, program, level, four, 1, nullptr, nullptr, 0),

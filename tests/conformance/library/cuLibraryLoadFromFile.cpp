@@ -72,7 +72,7 @@ CONFORM(cuLibraryLoadFromFile, code_of_a_file) {
     expect_code("loads", load(&library, file.path()), CUDA_SUCCESS);
   }
   Buffer word(4);
-  REQUIRE(launch(reinterpret_cast<CUfunction>(kernel_of(library, "first")), 1, 1, nullptr,
+  REQUIRE(launch(reinterpret_cast<CUfunction>(kernel_in(library, "first")), 1, 1, nullptr,
                  word.at(), 2u));
   expect("it runs without its file", read<uint32_t>(word), 9u);
 }

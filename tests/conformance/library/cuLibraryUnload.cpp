@@ -44,8 +44,8 @@ CONFORM(cuLibraryUnload, its_handles_are_gone) {
 }
 
 CONFORM(cuLibraryUnload, takes_all_of_it_along) {
-  CUlibrary library = load_library(program);
-  CUkernel kernel = kernel_of(library, "first");
+  CUlibrary library = library_of_text(program);
+  CUkernel kernel = kernel_in(library, "first");
   CUmodule module = nullptr;
   REQUIRE(cuLibraryGetModule(&module, library));
   Buffer word(4);
@@ -64,7 +64,7 @@ CONFORM(cuLibraryUnload, takes_all_of_it_along) {
 }
 
 CONFORM_WITH(cuLibraryUnload, needs_no_context, initialised) {
-  CUlibrary library = load_library(program);
+  CUlibrary library = library_of_text(program);
   expect_code("unloads", cuLibraryUnload(library), CUDA_SUCCESS);
 }
 

@@ -43,7 +43,7 @@ CONFORM(cuModuleEnumerateFunctions, lists_them) {
 }
 
 CONFORM(cuModuleEnumerateFunctions, all_or_fewer) {
-  CUmodule module = load_module(program);
+  CUmodule module = module_of_text(program);
   CUfunction list[4] = {nullptr, nullptr, nullptr, nullptr};
   expect_code("two", cuModuleEnumerateFunctions(list, 2, module), CUDA_SUCCESS);
   expect_true("both kernels", list[0] && list[1] && list[0] != list[1]);
@@ -52,7 +52,7 @@ CONFORM(cuModuleEnumerateFunctions, all_or_fewer) {
   REQUIRE(cuFuncGetName(&two, list[1]));
   expect_true("by name", (!std::strcmp(one, "first") && !std::strcmp(two, "second")) ||
                              (!std::strcmp(two, "first") && !std::strcmp(one, "second")));
-  CUfunction known = function_of(module, "first");
+  CUfunction known = function_in(module, "first");
   expect_true("the same handles", known == list[0] || known == list[1]);
   CUfunction few[2] = {nullptr, nullptr};
   expect_code("one", cuModuleEnumerateFunctions(few, 1, module), CUDA_SUCCESS);

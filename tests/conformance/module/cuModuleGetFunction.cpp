@@ -44,7 +44,7 @@ CONFORM(cuModuleGetFunction, by_name) {
 }
 
 CONFORM(cuModuleGetFunction, kernels_by_name) {
-  CUmodule module = load_module(program);
+  CUmodule module = module_of_text(program);
   CUfunction first = nullptr, again = nullptr, second = nullptr;
   expect_code("first", cuModuleGetFunction(&first, module, "first"), CUDA_SUCCESS);
   expect_code("first again", cuModuleGetFunction(&again, module, "first"), CUDA_SUCCESS);
@@ -54,13 +54,13 @@ CONFORM(cuModuleGetFunction, kernels_by_name) {
   Buffer word(4);
   REQUIRE(launch(second, 1, 1, nullptr, word.at()));
   expect("it runs", read<uint32_t>(word), 12u);
-  CUmodule other = load_module(program);
+  CUmodule other = module_of_text(program);
   expect_code("of another module", cuModuleGetFunction(&again, other, "first"), CUDA_SUCCESS);
   expect_true("its own", again != first);
 }
 
 CONFORM(cuModuleGetFunction, wrong_arguments) {
-  CUmodule module = load_module(program);
+  CUmodule module = module_of_text(program);
   CUfunction function = nullptr;
   expect_code("no such name", cuModuleGetFunction(&function, module, "third"),
               CUDA_ERROR_NOT_FOUND);

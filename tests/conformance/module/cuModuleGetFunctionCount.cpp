@@ -37,14 +37,14 @@ CONFORM(cuModuleGetFunctionCount, counts_kernels) {
 
 CONFORM(cuModuleGetFunctionCount, counts_kernels_too) {
   unsigned count = 99;
-  CUmodule module = load_module(program);
+  CUmodule module = module_of_text(program);
   expect_code("two", cuModuleGetFunctionCount(&count, module), CUDA_SUCCESS);
   expect("two kernels", count, 2u);
   expect_code(
       "none",
       cuModuleGetFunctionCount(
-          &count,
-          load_module(".version 7.0\n.target sm_70\n.address_size 64\n.visible .global .u32 x;\n")),
+          &count, module_of_text(
+                      ".version 7.0\n.target sm_70\n.address_size 64\n.visible .global .u32 x;\n")),
       CUDA_SUCCESS);
   expect("no kernels", count, 0u);
   expect_code("no result", cuModuleGetFunctionCount(nullptr, module), CUDA_ERROR_INVALID_VALUE);

@@ -43,7 +43,7 @@ CONFORM(cuModuleGetGlobal, has_its_first_value) {
 }
 
 CONFORM(cuModuleGetGlobal, variables_by_name) {
-  CUmodule module = load_module(program);
+  CUmodule module = module_of_text(program);
   CUdeviceptr counter = 0, constant = 0, again = 0;
   size_t bytes = 0;
   expect_code("global", cuModuleGetGlobal(&counter, &bytes, module, "counter"), CUDA_SUCCESS);
@@ -51,12 +51,12 @@ CONFORM(cuModuleGetGlobal, variables_by_name) {
   expect("its value", read<uint32_t>(counter), 7u);
   write<uint32_t>(counter, 100);
   Buffer word(4);
-  REQUIRE(launch(function_of(module, "first"), 1, 1, nullptr, word.at(), 1u));
+  REQUIRE(launch(function_in(module, "first"), 1, 1, nullptr, word.at(), 1u));
   expect("kernels see a new value", read<uint32_t>(word), 101u);
   expect_code("constant", cuModuleGetGlobal(&constant, &bytes, module, "table"), CUDA_SUCCESS);
   expect("its size in bytes", bytes, 16u);
   write<uint32_t>(constant + 4, 55);
-  REQUIRE(launch(function_of(module, "second"), 1, 1, nullptr, word.at()));
+  REQUIRE(launch(function_in(module, "second"), 1, 1, nullptr, word.at()));
   expect("kernels see a new constant", read<uint32_t>(word), 55u);
   expect_code("only the address", cuModuleGetGlobal(&again, nullptr, module, "counter"),
               CUDA_SUCCESS);
@@ -67,7 +67,7 @@ CONFORM(cuModuleGetGlobal, variables_by_name) {
 }
 
 CONFORM(cuModuleGetGlobal, wrong_arguments) {
-  CUmodule module = load_module(program);
+  CUmodule module = module_of_text(program);
   CUdeviceptr address = 0;
   size_t bytes = 0;
   expect_code("no such name", cuModuleGetGlobal(&address, &bytes, module, "nobody"),

@@ -13,7 +13,7 @@ constexpr const char* references =
 }  // namespace
 
 CONFORM(cuModuleGetSurfRef, references_by_name) {
-  CUmodule module = load_module(references);
+  CUmodule module = module_of_text(references);
   CUsurfref reference = nullptr, again = nullptr;
   expect_code("asks", cuModuleGetSurfRef(&reference, module, "surf"), CUDA_SUCCESS);
   expect_code("again", cuModuleGetSurfRef(&again, module, "surf"), CUDA_SUCCESS);

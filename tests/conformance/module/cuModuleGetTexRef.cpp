@@ -12,7 +12,7 @@ constexpr const char* references =
 }  // namespace
 
 CONFORM(cuModuleGetTexRef, references_by_name) {
-  CUmodule module = load_module(references);
+  CUmodule module = module_of_text(references);
   CUtexref reference = nullptr, again = nullptr;
   expect_code("asks", cuModuleGetTexRef(&reference, module, "tex"), CUDA_SUCCESS);
   expect_code("again", cuModuleGetTexRef(&again, module, "tex"), CUDA_SUCCESS);

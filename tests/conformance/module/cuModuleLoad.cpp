@@ -52,7 +52,7 @@ CONFORM(cuModuleLoad, code_of_a_file) {
     expect_code("loads", cuModuleLoad(&module, file.path()), CUDA_SUCCESS);
   }
   Buffer word(4);
-  REQUIRE(launch(function_of(module, "first"), 1, 1, nullptr, word.at(), 20u));
+  REQUIRE(launch(function_in(module, "first"), 1, 1, nullptr, word.at(), 20u));
   expect("it runs without its file", read<uint32_t>(word), 27u);
 }
 

@@ -53,9 +53,9 @@ CONFORM(cuModuleLoadData, text_becomes_code) {
   CUmodule module = nullptr;
   expect_code("loads", cuModuleLoadData(&module, program), CUDA_SUCCESS);
   Buffer word(4);
-  REQUIRE(launch(function_of(module, "first"), 1, 1, nullptr, word.at(), 5u));
+  REQUIRE(launch(function_in(module, "first"), 1, 1, nullptr, word.at(), 5u));
   expect("counter plus 5", read<uint32_t>(word), 12u);
-  REQUIRE(launch(function_of(module, "second"), 1, 1, nullptr, word.at()));
+  REQUIRE(launch(function_in(module, "second"), 1, 1, nullptr, word.at()));
   expect("the constant", read<uint32_t>(word), 12u);
   CUmodule again = nullptr;
   expect_code("once more", cuModuleLoadData(&again, program), CUDA_SUCCESS);
@@ -72,7 +72,7 @@ CONFORM(cuModuleLoadData, a_fat_binary) {
   expect_code("loads", cuModuleLoadData(&module, image.data()), CUDA_SUCCESS);
   std::fill(image.begin(), image.end(), 0);
   Buffer word(4);
-  REQUIRE(launch(function_of(module, "first"), 1, 1, nullptr, word.at(), 1u));
+  REQUIRE(launch(function_in(module, "first"), 1, 1, nullptr, word.at(), 1u));
   expect("it runs without its image", read<uint32_t>(word), 8u);
   auto newer = fat_binary(program, 999);
   expect_code("for a newer device", cuModuleLoadData(&module, newer.data()),

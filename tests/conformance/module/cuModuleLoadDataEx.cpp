@@ -89,7 +89,7 @@ CONFORM(cuModuleLoadDataEx, without_options) {
   CUmodule module = nullptr;
   expect_code("loads", cuModuleLoadDataEx(&module, program, 0, nullptr, nullptr), CUDA_SUCCESS);
   Buffer word(4);
-  REQUIRE(launch(function_of(module, "first"), 1, 1, nullptr, word.at(), 9u));
+  REQUIRE(launch(function_in(module, "first"), 1, 1, nullptr, word.at(), 9u));
   expect("counter plus 9", read<uint32_t>(word), 16u);
 }
 
@@ -172,7 +172,7 @@ CONFORM(cuModuleLoadDataEx, every_option) {
     void* value = reinterpret_cast<void*>(one.value);
     expect_code(one.name, cuModuleLoadDataEx(&module, program, 1, &option, &value), CUDA_SUCCESS);
     Buffer word(4);
-    REQUIRE(launch(function_of(module, "first"), 1, 1, nullptr, word.at(), 1u));
+    REQUIRE(launch(function_in(module, "first"), 1, 1, nullptr, word.at(), 1u));
     expect(std::string(one.name) + ": runs", read<uint32_t>(word), 8u);
   }
 }
@@ -194,12 +194,12 @@ CONFORM(cuModuleLoadDataEx, most_threads_limits_launches) {
   int most = 0;
   expect_code("loads", cuModuleLoadDataEx(&module, program, 1, &option, &value), CUDA_SUCCESS);
   REQUIRE(cuFuncGetAttribute(&most, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
-                             function_of(module, "first")));
+                             function_in(module, "first")));
   expect("the limit", most, 64);  // to measure on H200
   expect_code("a text with its own", cuModuleLoadDataEx(&module, sizes_text, 1, &option, &value),
               CUDA_SUCCESS);
   REQUIRE(cuFuncGetAttribute(&most, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
-                             function_of(module, "sizes")));
+                             function_in(module, "sizes")));
   expect("keeps it", most, 128);  // to measure on H200
 }
 

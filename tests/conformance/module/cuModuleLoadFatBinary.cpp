@@ -43,7 +43,7 @@ CONFORM(cuModuleLoadFatBinary, code_of_a_fat_binary) {
   CUmodule module = nullptr;
   expect_code("loads", cuModuleLoadFatBinary(&module, image.data()), CUDA_SUCCESS);
   Buffer word(4);
-  REQUIRE(launch(function_of(module, "first"), 1, 1, nullptr, word.at(), 3u));
+  REQUIRE(launch(function_in(module, "first"), 1, 1, nullptr, word.at(), 3u));
   expect("counter plus 3", read<uint32_t>(word), 10u);
 }
 

@@ -40,8 +40,8 @@ CONFORM(cuModuleUnload, its_functions_are_gone) {
 }
 
 CONFORM(cuModuleUnload, takes_functions_and_variables_along) {
-  CUmodule module = load_module(program);
-  CUfunction function = function_of(module, "first");
+  CUmodule module = module_of_text(program);
+  CUfunction function = function_in(module, "first");
   CUdeviceptr counter = 0;
   REQUIRE(cuModuleGetGlobal(&counter, nullptr, module, "counter"));
   Buffer word(4);
@@ -61,7 +61,7 @@ CONFORM(cuModuleUnload, takes_functions_and_variables_along) {
 
 CONFORM(cuModuleUnload, of_a_library) {
   CUmodule module = nullptr;
-  REQUIRE(cuLibraryGetModule(&module, load_library(program)));
+  REQUIRE(cuLibraryGetModule(&module, library_of_text(program)));
   expect_code("belongs to the library", cuModuleUnload(module),
               CUDA_ERROR_NOT_PERMITTED);  // to measure on H200
 }

@@ -21,8 +21,8 @@ CONFORM(cuOccupancyAvailableDynamicSMemPerBlock, leaves_room_for_all) {
 }
 
 CONFORM(cuOccupancyAvailableDynamicSMemPerBlock, what_leaves_room_for_the_blocks) {
-  CUmodule module = load_module(launches_text);
-  CUfunction dynamic = function_of(module, "dynamic");
+  CUmodule module = module_of_text(launches_text);
+  CUfunction dynamic = function_in(module, "dynamic");
   size_t bytes = 0;
   int blocks = 0, most = 0;
   REQUIRE(cuDeviceGetAttribute(&most, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 0));

@@ -50,7 +50,7 @@ CONFORM_WITH(cuOccupancyMaxActiveBlocksPerMultiprocessor, needs_a_context, initi
 }
 
 CONFORM(cuOccupancyMaxActiveBlocksPerMultiprocessor, limits_of_a_multiprocessor) {
-  CUfunction nothing = function_of(load_module(launches_text), "nothing");
+  CUfunction nothing = function_in(module_of_text(launches_text), "nothing");
   int blocks = 0, most = 0, threads = 0;
   REQUIRE(cuDeviceGetAttribute(&most, CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR, 0));
   REQUIRE(cuDeviceGetAttribute(&threads, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, 0));
@@ -84,8 +84,8 @@ CONFORM(cuOccupancyMaxActiveBlocksPerMultiprocessor, limits_of_a_multiprocessor)
 }
 
 CONFORM(cuOccupancyMaxActiveBlocksPerMultiprocessor, static_memory_counts) {
-  CUmodule module = load_module(sizes_text);
-  CUfunction sizes = function_of(module, "sizes");
+  CUmodule module = module_of_text(sizes_text);
+  CUfunction sizes = function_in(module, "sizes");
   int blocks = 0;
   expect_code(".maxntid threads",
               cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, sizes, 128, 0), CUDA_SUCCESS);
@@ -94,14 +94,14 @@ CONFORM(cuOccupancyMaxActiveBlocksPerMultiprocessor, static_memory_counts) {
               cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, sizes, 256, 0),
               CUDA_SUCCESS);  // to measure on H200
   expect("none", blocks, 0);  // to measure on H200
-  auto kernel = reinterpret_cast<CUfunction>(kernel_of(load_library(sizes_text), "sizes"));
+  auto kernel = reinterpret_cast<CUfunction>(kernel_in(library_of_text(sizes_text), "sizes"));
   expect_code("a library's kernel",
               cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, 128, 0), CUDA_SUCCESS);
 }
 
 CONFORM(cuOccupancyMaxActiveBlocksPerMultiprocessor, wrong_arguments) {
-  CUmodule module = load_module(launches_text);
-  CUfunction nothing = function_of(module, "nothing");
+  CUmodule module = module_of_text(launches_text);
+  CUfunction nothing = function_in(module, "nothing");
   int blocks = 0;
   expect_code("no result", cuOccupancyMaxActiveBlocksPerMultiprocessor(nullptr, nothing, 32, 0),
               CUDA_ERROR_INVALID_VALUE);

@@ -65,7 +65,7 @@ CONFORM_WITH(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, needs_a_conte
 }
 
 CONFORM(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, as_without_flags) {
-  CUfunction nothing = function_of(load_module(launches_text), "nothing");
+  CUfunction nothing = function_in(module_of_text(launches_text), "nothing");
   int blocks = 0, plain = 0;
   REQUIRE(cuOccupancyMaxActiveBlocksPerMultiprocessor(&plain, nothing, 128, 1024));
   expect_code("default",

@@ -52,7 +52,7 @@ size_t half_of_the_memory(int threads) { return static_cast<size_t>(threads) * 9
 }  // namespace
 
 CONFORM(cuOccupancyMaxPotentialBlockSize, fills_the_device) {
-  CUfunction nothing = function_of(load_module(launches_text), "nothing");
+  CUfunction nothing = function_in(module_of_text(launches_text), "nothing");
   int grid = 0, block = 0, multiprocessors = 0, blocks = 0;
   REQUIRE(cuDeviceGetAttribute(&multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0));
   expect_code("asks", cuOccupancyMaxPotentialBlockSize(&grid, &block, nothing, nullptr, 0, 0),
@@ -75,8 +75,8 @@ CONFORM(cuOccupancyMaxPotentialBlockSize, fills_the_device) {
 }
 
 CONFORM(cuOccupancyMaxPotentialBlockSize, wrong_arguments) {
-  CUmodule module = load_module(launches_text);
-  CUfunction nothing = function_of(module, "nothing");
+  CUmodule module = module_of_text(launches_text);
+  CUfunction nothing = function_in(module, "nothing");
   int grid = 0, block = 0;
   expect_code("no grid", cuOccupancyMaxPotentialBlockSize(nullptr, &block, nothing, nullptr, 0, 0),
               CUDA_ERROR_INVALID_VALUE);

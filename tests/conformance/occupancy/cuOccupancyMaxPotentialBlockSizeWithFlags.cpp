@@ -49,7 +49,7 @@ CONFORM(cuOccupancyMaxPotentialBlockSizeWithFlags, keeps_the_limits) {
 }
 
 CONFORM(cuOccupancyMaxPotentialBlockSizeWithFlags, as_without_flags) {
-  CUfunction sizes = function_of(load_module(sizes_text), "sizes");
+  CUfunction sizes = function_in(module_of_text(sizes_text), "sizes");
   int grid = 0, block = 0, plain_grid = 0, plain_block = 0;
   REQUIRE(cuOccupancyMaxPotentialBlockSize(&plain_grid, &plain_block, sizes, nullptr, 0, 0));
   expect_code("default",

@@ -41,7 +41,7 @@ CONFORM(cuStreamAddCallback, in_stream_order) {
 
 namespace {
 
-struct Seen {
+struct Heard {
   std::atomic<int> calls{0};
   std::atomic<int> status{-1};
   CUstream stream = nullptr;
@@ -50,7 +50,7 @@ struct Seen {
 };
 
 void note(CUstream stream, CUresult status, void* data) {
-  auto* seen = static_cast<Seen*>(data);
+  auto* seen = static_cast<Heard*>(data);
   if (seen->word) seen->value = *seen->word;
   seen->stream = stream;
   seen->status = static_cast<int>(status);
@@ -66,7 +66,7 @@ CONFORM(cuStreamAddCallback, is_called_in_stream_order) {
   CUfunction store = common_kernel("store");
   void* memory = nullptr;
   REQUIRE(cuMemHostAlloc(&memory, 4, CU_MEMHOSTALLOC_DEVICEMAP));
-  Seen seen;
+  Heard seen;
   seen.word = static_cast<uint32_t*>(memory);
   Gate gate(stream);
   REQUIRE(launch(store, 1, 1, stream, memory, 11u));
@@ -83,7 +83,7 @@ CONFORM(cuStreamAddCallback, is_called_in_stream_order) {
 }
 
 CONFORM(cuStreamAddCallback, on_the_default_stream) {
-  Seen seen;
+  Heard seen;
   expect_code("adds", cuStreamAddCallback(nullptr, note, &seen, 0), CUDA_SUCCESS);
   REQUIRE(cuCtxSynchronize(nullptr));
   expect("called", seen.calls.load(), 1);
@@ -93,7 +93,7 @@ CONFORM(cuStreamAddCallback, on_the_default_stream) {
 CONFORM(cuStreamAddCallback, hears_of_a_failure) {
   CUstream stream = nullptr;
   REQUIRE(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
-  Seen seen;
+  Heard seen;
   Gate gate(stream);
   REQUIRE(launch(common_kernel("trap"), 1, 1, stream));
   expect_code("adds", cuStreamAddCallback(stream, note, &seen, 0), CUDA_SUCCESS);
@@ -117,7 +117,7 @@ CONFORM(cuStreamAddCallback, may_not_call_the_driver) {
 }
 
 CONFORM(cuStreamAddCallback, wrong_arguments) {
-  Seen seen;
+  Heard seen;
   CUstream stream = nullptr;
   REQUIRE(cuStreamCreate(&stream, 0));
   expect_code("no callback", cuStreamAddCallback(stream, nullptr, &seen, 0),
