@@ -160,7 +160,8 @@ void Run::bind_events() {
 bool Run::start(std::function<void()> done) {
   done_ = std::move(done);
   for (Condition* condition : plan_->conditions)
-    condition->value.store(condition->default_value, std::memory_order_relaxed);
+    if (condition->assign_default)
+      condition->value.store(condition->default_value, std::memory_order_relaxed);
   ShortSteps list;
   if (!start_scope(0, list)) end();
   drain(list);
@@ -223,7 +224,10 @@ void Run::start_elsewhere(uint32_t index, const StepWork& work) {
           // Host functions of a context that has failed are not called, as in streams.
           bool failed = false;
           for (const ContextUse& in : plan_->contexts) failed |= in.context->error.load() != 0;
-          if (!failed) host->function(host->data);
+          if (!failed) {
+            HostFunctionScope scope;
+            host->function(host->data);
+          }
           complete(index);
         },
         true);

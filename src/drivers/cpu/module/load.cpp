@@ -24,13 +24,6 @@ namespace {
 
 constexpr uint64_t constant_limit_bytes = 65536;
 
-/// NVIDIA's device runtime, which programs are linked with: Limen has its own.
-bool is_device_runtime(const ptx::Module& module) {
-  return std::any_of(module.functions.begin(), module.functions.end(), [](const auto& function) {
-    return function.has_body && kernel::find_device_function(function.name) != nullptr;
-  });
-}
-
 bool wants_cooperative_functions(const std::vector<std::unique_ptr<ptx::Module>>& modules) {
   return std::any_of(modules.begin(), modules.end(), [](const auto& module) {
     return std::any_of(module->functions.begin(), module->functions.end(), [](const auto& function) {
@@ -107,6 +100,12 @@ Result<void> check_whole(ptx::Module& module, JitOptions& log) {
 }
 
 }  // namespace
+
+bool is_device_runtime(const ptx::Module& module) {
+  return std::any_of(module.functions.begin(), module.functions.end(), [](const auto& function) {
+    return function.has_body && kernel::find_device_function(function.name) != nullptr;
+  });
+}
 
 Result<ChosenPtx> choose_ptx(const fatbin::Image& image, uint32_t capability) {
   ChosenPtx chosen;
