@@ -10,6 +10,7 @@ from pathlib import Path
 import model
 
 PREFIX = "__cudaCDP2"
+GRAPH_PREFIX = "cudaGraph"  # graphs came with the second version: one name only
 KEYS = {"name", "call", "returns", "params", "ptsz"}
 MOST_PARAMS = 8
 
@@ -18,7 +19,7 @@ def functions(table):
     """One dictionary an entry point, the _ptsz twins included."""
     found = []
     for row in table["function"]:
-        if set(row) - KEYS or not row["name"].startswith(PREFIX) or len(row["params"]) > MOST_PARAMS:
+        if set(row) - KEYS or not row["name"].startswith((PREFIX, GRAPH_PREFIX)) or len(row["params"]) > MOST_PARAMS:
             raise SystemExit(f"device_runtime.toml: bad row {row}")
         found.append({**row, "ptsz": False})
         if row.get("ptsz"):
@@ -30,7 +31,7 @@ def main(out):
     table = model.load_toml(model.SPEC / "device_runtime.toml")
     rows = functions(table)
     calls = list(dict.fromkeys(row["call"] for row in rows))
-    old = table["first_version"]["names"] + ["cuda" + row["name"].removeprefix(PREFIX) for row in rows]
+    old = table["first_version"]["names"] + ["cuda" + row["name"].removeprefix(PREFIX) for row in rows if row["name"].startswith(PREFIX)]
     lines = ["// Generated from spec/device_runtime.toml by gen/emit_device_runtime.py.",
              "enum class DeviceCall : uint32_t {", *(f"  {call}," for call in calls), "};",
              "inline constexpr DeviceFunction device_functions[] = {"]

@@ -63,6 +63,10 @@ bool read_size(std::string_view text, uint64_t& out, int64_t, int64_t, const cha
   return parse_size(text, out);
 }
 bool read_cc(std::string_view text, ComputeCapability& out, int64_t, int64_t, const char*) {
+  if (text == "off") {
+    out = {};
+    return true;
+  }
   return parse_compute_capability(text, out);
 }
 

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "devlib/cooperative_groups.h"
+
 namespace limen::kernel {
 
 /// Beside a DeviceCall: stream 0 means the calling thread's own stream.
@@ -30,8 +32,7 @@ inline constexpr bool is_by_address(uint8_t param_bytes) {
 
 /// The function of that name, or nullptr.
 inline const DeviceFunction* find_device_function(std::string_view name) {
-  constexpr std::string_view prefix = "__cudaCDP2";
-  if (name.substr(0, prefix.size()) != prefix) return nullptr;
+  if (!name.starts_with("__cudaCDP2") && !name.starts_with("cudaGraph")) return nullptr;
   for (const DeviceFunction& function : device_functions)
     if (function.name == name) return &function;
   return nullptr;
@@ -43,6 +44,12 @@ inline bool is_old_device_function(std::string_view name) {
   for (std::string_view old : old_device_functions)
     if (old == name) return true;
   return false;
+}
+
+/// Does the device provide the function of that name to kernels, so that PTX may declare it only?
+inline bool is_provided_function(std::string_view name) {
+  return name == "vprintf" || name == "malloc" || name == "free" || name == "__assertfail" ||
+         is_cooperative_function(name) || find_device_function(name) != nullptr;
 }
 
 }  // namespace limen::kernel

@@ -1,39 +1,16 @@
-// Answers the compute capability by caller. NVIDIA's closed libraries carry PTX only for chips
-// newer than those they were built for, so they are told a newer one (LIMEN_LIBRARY_CC) than the
-// program. source: measured, CUDA 13.0 libraries on a PTX-only driver: all of cuBLAS, cuFFT,
-// cuRAND, cuSPARSE, cuSOLVER and most of cuDNN ran their launches only at 13.0 and above.
-#include <dlfcn.h>
-
-#include <string_view>
-
-#include "base/config.h"
+// Answers the compute capability by caller: NVIDIA's closed libraries are told a newer one than the
+// program where the user asks for it (LIMEN_LIBRARY_CC; docs/closed_libraries.md). Thread rule: any.
+#include "base/closed_library.h"
 #include "loader/dispatch.h"
 #include "loader/loader_api.h"
 
 namespace limen::loader {
 namespace {
 
-constexpr std::string_view closed_libraries[] = {"libcublas",   "libcudnn",    "libcufft",
-                                                 "libcurand",   "libcusparse", "libcusolver",
-                                                 "libcutensor", "libnccl"};
-
-bool is_closed_library(const void* address) {
-  Dl_info info{};
-  if (!dladdr(address, &info) || !info.dli_fname) return false;
-  std::string_view name = info.dli_fname;
-  name.remove_prefix(name.rfind('/') + 1);  // npos + 1 is 0: the whole name
-  for (std::string_view library : closed_libraries) {
-    if (name.starts_with(library)) return true;
-  }
-  return false;
-}
-
-bool wants_library_cc(const void* caller) {
-  const ComputeCapability& program = config().cc;
-  const ComputeCapability& library = config().library_cc;
-  bool newer = library.major != program.major ? library.major > program.major
-                                              : library.minor > program.minor;
-  return newer && is_closed_library(caller);
+/// What the caller is told where the program is told `major`.`minor`.
+ComputeCapability told(const void* caller, int major, int minor) {
+  const uint32_t all = capability_for(caller, static_cast<uint32_t>(major * 10 + minor));
+  return {static_cast<int>(all / 10), static_cast<int>(all % 10)};
 }
 
 }  // namespace
@@ -42,20 +19,20 @@ CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice
                               const void* caller) {
   CUresult result = active_table()->cuDeviceGetAttribute(value, attribute, device);
   if (result != CUDA_SUCCESS) return result;
-  if (attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR && wants_library_cc(caller)) {
-    *value = config().library_cc.major;
-  } else if (attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR &&
-             wants_library_cc(caller)) {
-    *value = config().library_cc.minor;
-  }
+  const ComputeCapability& program = config().cc;
+  if (attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)
+    *value = told(caller, program.major, program.minor).major;
+  else if (attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)
+    *value = told(caller, program.major, program.minor).minor;
   return result;
 }
 
 CUresult cuDeviceComputeCapability(int* major, int* minor, CUdevice device, const void* caller) {
   CUresult result = active_table()->cuDeviceComputeCapability(major, minor, device);
-  if (result == CUDA_SUCCESS && wants_library_cc(caller)) {
-    *major = config().library_cc.major;
-    *minor = config().library_cc.minor;
+  if (result == CUDA_SUCCESS) {
+    const ComputeCapability answer = told(caller, *major, *minor);
+    *major = answer.major;
+    *minor = answer.minor;
   }
   return result;
 }

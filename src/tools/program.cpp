@@ -279,12 +279,21 @@ Result<Program> inspect_program(const std::string& path) {
   return out;
 }
 
-std::string rpath_libcuda(const Program& program) {
+std::string find_in_rpath(const Program& program, const char* library) {
   for (const std::string& folder : program.rpath) {
-    std::string path = folder + "/libcuda.so.1";
+    std::string path = folder + "/" + library;
     if (access(path.c_str(), F_OK) == 0) return path;
   }
   return "";
+}
+
+bool is_interpreter(const Program& program) {
+  const std::string name = program.path.substr(program.path.rfind('/') + 1);
+  for (const char* known : {"python", "pypy", "julia", "java", "node"})
+    if (name.rfind(known, 0) == 0) return true;
+  for (const std::string& library : program.needed)
+    if (library.rfind("libpython", 0) == 0) return true;
+  return false;
 }
 
 }  // namespace limen::tools

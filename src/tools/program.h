@@ -38,8 +38,11 @@ Result<std::string> find_program(const std::string& name, const std::string& sea
 /// errors: file_not_found, not_permitted (unreadable), invalid_image (a damaged ELF file).
 Result<Program> inspect_program(const std::string& path);
 
-/// The first directory of the program's DT_RPATH that holds a libcuda.so.1; empty when none does.
-/// ld.so asks DT_RPATH before LD_LIBRARY_PATH, so such a file would win over Limen's.
-std::string rpath_libcuda(const Program& program);
+/// The first directory of the program's DT_RPATH that holds a library of that name; empty when none
+/// does. ld.so asks DT_RPATH before LD_LIBRARY_PATH, so such a file would win over Limen's.
+std::string find_in_rpath(const Program& program, const char* library);
+
+/// Is it an interpreter whose programs load libraries by paths of their own (Python's wheels do)?
+bool is_interpreter(const Program& program);
 
 }  // namespace limen::tools

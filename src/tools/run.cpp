@@ -25,6 +25,7 @@ struct Libraries {
   std::string folder;  ///< holds libcuda.so.1
   std::string libcuda;
   std::string audit;
+  std::string ptxas;
 };
 
 /// Finds the libraries beside this executable: ../lib in a build tree, ../lib/limen installed.
@@ -42,6 +43,7 @@ Result<Libraries> find_libraries() {
     out.folder = root + place;
     out.libcuda = out.folder + "/libcuda.so.1";
     out.audit = out.folder + "/liblimen_audit.so";
+    out.ptxas = out.folder + "/limen-fronts/ptxas";
     if (access(out.libcuda.c_str(), R_OK) == 0) return out;
   }
   return Error{Code::file_not_found,
@@ -91,8 +93,11 @@ void tell(const std::string& text) { fmt::print(stderr, "limen: note: {}\n", tex
 Route choose_route(const RunOptions& options, const Program& program) {
   if (options.route != Route::automatic) return options.route;
   // An absolute path in the program's text is only a possibility, but one that nothing else covers.
-  if (!program.libcuda_path.empty()) return Route::audit;
-  if (!rpath_libcuda(program).empty()) return Route::preload;
+  if (!program.libcuda_path.empty() || is_interpreter(program)) return Route::audit;
+  for (const char* compiler :
+       {"libnvrtc.so.13", "libnvrtc.so.12", "libnvJitLink.so.13", "libnvJitLink.so.12"})
+    if (!find_in_rpath(program, compiler).empty()) return Route::audit;
+  if (!find_in_rpath(program, "libcuda.so.1").empty()) return Route::preload;
   return Route::path;
 }
 
@@ -100,6 +105,10 @@ Result<void> set_environment(const RunOptions& options, const Program& program,
                              const Libraries& libraries) {
   for (const auto& [name, value] : options.variables) setenv(name.c_str(), value.c_str(), 1);
   put_first("LD_LIBRARY_PATH", libraries.folder, ':');
+  // Triton's own variables; a program or user that set them knows better.
+  if (access(libraries.ptxas.c_str(), X_OK) == 0)
+    for (const char* variable : {"TRITON_PTXAS_PATH", "TRITON_PTXAS_BLACKWELL_PATH"})
+      setenv(variable, libraries.ptxas.c_str(), 0);
   Route route = choose_route(options, program);
   if (route == Route::preload) put_first("LD_PRELOAD", libraries.libcuda, ':');
   if (route == Route::audit) {

@@ -2,6 +2,10 @@
 // it does not understand is left to the PTX parser, which has line and column to complain with.
 #include "compiler/fatbin/ptx_head.h"
 
+#include <cstring>
+
+#include "compiler/fatbin/ptx_version.h"
+
 namespace limen::fatbin {
 namespace {
 
@@ -64,6 +68,23 @@ void read_ptx_head(std::string_view text, Entry& entry) {
   if (!take_word(text, "sm_")) return;
   entry.sm = take_number(text);
   if (!text.empty() && (text.front() == 'a' || text.front() == 'f')) entry.suffix = text.front();
+}
+
+bool lower_ptx_version(char* data, size_t size_bytes, uint32_t major, uint32_t minor) {
+  std::string_view text = skip_blank({data, strnlen(data, size_bytes)});
+  if (!take_word(text, ".version")) return false;
+  text = skip_blank(text);
+  char* begin = data + (text.data() - data);
+  const uint32_t has_major = take_number(text);
+  if (!take_word(text, ".")) return false;
+  const uint32_t has_minor = take_number(text);
+  if (has_major < major || (has_major == major && has_minor <= minor)) return false;
+  std::string lower = std::to_string(major) + "." + std::to_string(minor);
+  const auto room = static_cast<size_t>(text.data() - begin);
+  if (lower.size() > room) return false;
+  lower.resize(room, ' ');
+  std::memcpy(begin, lower.data(), room);
+  return true;
 }
 
 }  // namespace limen::fatbin

@@ -381,7 +381,16 @@ bool BodyParser::vector(Instruction& i, Operand& o, int depth) {
     o.elems.emplace_back();
     if (!operand(i, o.elems.back(), depth + 1)) return false;
   } while (cur_.eat(','));
-  return expect('}');
+  if (!expect('}')) return false;
+  // Loads, stores and the source of a move take a lone value in braces, as Triton writes it; other
+  // instructions know it as a vector of one. measured, ptxas 13.0
+  const bool lone = i.op == Op::ld || i.op == Op::ldu || i.op == Op::st ||
+                    (i.op == Op::mov && i.ops.size() == 2);
+  if (lone && o.elems.size() == 1) {
+    Operand element = std::move(o.elems.front());
+    o = std::move(element);
+  }
+  return true;
 }
 
 bool BodyParser::branch_target(Instruction& i) {

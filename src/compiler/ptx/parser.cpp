@@ -12,7 +12,6 @@
 namespace limen::ptx {
 namespace {
 
-constexpr uint32_t newest_major = 9, newest_minor = 0;
 
 class ModuleParser : public Reader {
  public:

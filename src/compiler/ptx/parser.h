@@ -10,6 +10,9 @@
 
 namespace limen::ptx {
 
+/// The newest .version that is read.
+inline constexpr uint32_t newest_major = 9, newest_minor = 0;
+
 /// errors: invalid_ptx (syntax, with line), unsupported_ptx_version (newer than 9.0),
 ///         no_binary_for_gpu is decided by the caller from Module::target_sm.
 Result<std::unique_ptr<Module>> parse_module(std::string text);

@@ -221,8 +221,9 @@ void Lowering::call_device_runtime(const Inst& inst, const ptx::Function& callee
   auto i32 = b_.getInt32Ty();
   auto i64 = b_.getInt64Ty();
   auto p = b_.getPtrTy();
-  bool fits = callee.params.size() == function.param_count && callee.returns.size() == 1 &&
-              callee.returns[0].bytes == function.return_bytes &&
+  const size_t returns = function.return_bytes ? 1 : 0;
+  bool fits = callee.params.size() == function.param_count && callee.returns.size() == returns &&
+              (!returns || callee.returns[0].bytes == function.return_bytes) &&
               inst.call_args.size() == callee.params.size() && inst.call_returns.size() <= 1;
   for (size_t i = 0; fits && i < callee.params.size(); ++i)
     fits = callee.params[i].bytes == function.param_bytes[i];

@@ -116,8 +116,8 @@ CUresult cuMemBatchDecompressAsync(CUmemDecompressParams*, size_t, unsigned int,
                                    CUstream stream) {
   ResolvedStream on;
   if (CUresult result = resolve_stream(stream, &on)) return result;
-  return report({Code::not_supported, "cuMemBatchDecompressAsync: there is no decompression engine",
-                 ""});
+  return report(
+      {Code::not_supported, "cuMemBatchDecompressAsync: there is no decompression engine", ""});
 }
 
 }  // namespace limen::cpu

@@ -15,7 +15,7 @@
 namespace limen::cpu {
 
 namespace detail {
-thread_local CallRecord* call_record = nullptr;
+__thread CallRecord* call_record = nullptr;
 std::atomic<bool> calls_held{false};
 }  // namespace detail
 

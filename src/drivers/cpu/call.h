@@ -18,7 +18,8 @@ struct CallRecord {
 };
 
 namespace detail {
-extern thread_local CallRecord* call_record;
+/// Initial-exec, as every call reads it: a pointer of static thread-local storage.
+extern __thread CallRecord* call_record __attribute__((tls_model("initial-exec")));
 extern std::atomic<bool> calls_held;
 CallRecord* make_call_record();
 void wait_at_gate(CallRecord& record);

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/log.h"
+#include "drivers/cpu/graph/capture.h"
 #include "drivers/cpu/green.h"
 #include "drivers/cpu/memory/array.h"
 #include "drivers/cpu/memory/pool.h"
@@ -109,7 +110,8 @@ CUresult read_handle(CUcontext handle, bool destroyed, ThreadState::Entry* out) 
     *out = {green->primary, green};
     return CUDA_SUCCESS;
   }
-  if (!destroyed || !driver().contexts.once_was(handle)) return CUDA_ERROR_INVALID_CONTEXT;
+  if (!driver().contexts.once_was(handle)) return CUDA_ERROR_INVALID_CONTEXT;
+  if (!destroyed) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
   *out = {reinterpret_cast<Context*>(handle), nullptr};
   return CUDA_SUCCESS;
 }
@@ -177,6 +179,7 @@ void Context::activate() {
   stack_bytes = 1024;
   pending_launches = 2048;
   l2_fetch_bytes = 64;
+  l2_persisting_bytes = 0;
   cache_config = 0;
   shared_config = 0;
   print.reset();
@@ -214,9 +217,13 @@ void Context::end() {
     old_events.swap(event_handles);
     old_modules.swap(modules);
     streams.clear();
+    waits.clear();
     peers.clear();
   }
-  for (StreamHandle* stream : old_streams) driver().streams.destroy(stream);
+  for (StreamHandle* stream : old_streams) {
+    leave_capture(stream);
+    driver().streams.destroy(stream);
+  }
   for (EventHandle* event : old_events) driver().events.destroy(event);
   for (Module* module : old_modules) destroy_module(module);
   forget_library_instances(*this);
@@ -273,7 +280,10 @@ CUresult Context::synchronize() {
   return sticky();
 }
 
+constinit thread_local bool HostFunctionScope::inside = false;
+
 CUresult current(Context** context) {
+  if (HostFunctionScope::entered()) return CUDA_ERROR_NOT_PERMITTED;
   Context* now = top;
   if (!now) return CUDA_ERROR_INVALID_CONTEXT;
   if (top_green && !driver().greens.resolve(top_green)) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
@@ -315,7 +325,7 @@ void synchronize_all_contexts() {
 }
 
 CUresult context_of(CUcontext handle, Context** context) {
-  if (!handle) return current(context);
+  if (!handle || HostFunctionScope::entered()) return current(context);
   ThreadState::Entry entry;
   if (CUresult result = read_handle(handle, false, &entry)) return result;
   Context* named = entry.context;
@@ -346,6 +356,8 @@ StreamHandle* make_stream(Context& context, Stream::Kind kind, int priority, uns
   handle->flags = flags;
   handle->id = next_stream_id++;
   std::lock_guard lock(context.mutex);
+  std::erase_if(context.waits, [](const StreamPoint& point) { return point.reached(); });
+  for (const StreamPoint& point : context.waits) handle->stream->wait_for(point);
   context.streams.push_back(handle->stream);
   context.stream_handles.insert(handle);
   return handle;
@@ -365,7 +377,10 @@ CUresult cuCtxCreate(CUcontext* pctx, CUctxCreateParams* params, unsigned int fl
   if (!pctx || !flags_are_valid(flags)) return CUDA_ERROR_INVALID_VALUE;
   Device* device = driver().device(dev);
   if (!device) return CUDA_ERROR_INVALID_DEVICE;
-  if (params && (params->execAffinityParams || params->numExecAffinityParams))
+  if (params && (params->numExecAffinityParams < 0 ||
+                 (params->numExecAffinityParams && !params->execAffinityParams)))
+    return CUDA_ERROR_INVALID_VALUE;
+  if (params && params->numExecAffinityParams)
     return CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY;
   if (params && params->cigParams) return CUDA_ERROR_NOT_SUPPORTED;
   Context* context = driver().contexts.create(*device, false);
@@ -379,6 +394,7 @@ CUresult cuCtxCreate(CUcontext* pctx, CUctxCreateParams* params, unsigned int fl
 }
 
 CUresult cuCtxDestroy(CUcontext ctx) {
+  if (HostFunctionScope::entered()) return CUDA_ERROR_NOT_PERMITTED;
   if (!ctx) return CUDA_ERROR_INVALID_VALUE;
   Context* context = driver().contexts.resolve(ctx);
   if (!context && driver().contexts.once_was(ctx)) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
@@ -495,6 +511,7 @@ CUresult cuCtxGetApiVersion(CUcontext ctx, unsigned int* version) {
 CUresult cuCtxSynchronize(CUcontext ctx) {
   Context* context;
   if (CUresult result = context_of(ctx, &context)) return result;
+  if (CUresult result = refuse_context_call(*context)) return result;
   GreenContext* green = ctx ? driver().greens.resolve(ctx) : top_green;
   if (!green) return context->synchronize();
   for (auto& stream : green->list_streams()) stream->wait_all(context->wait_policy());
@@ -551,7 +568,7 @@ CUresult cuCtxResetPersistingL2Cache() {
 CUresult cuCtxGetExecAffinity(CUexecAffinityParam* pExecAffinity, CUexecAffinityType type) {
   Context* context;
   if (CUresult result = current_usable(&context)) return result;
-  if (!pExecAffinity) return CUDA_ERROR_INVALID_VALUE;
+  if (!pExecAffinity || type != CU_EXEC_AFFINITY_TYPE_SM_COUNT) return CUDA_ERROR_INVALID_VALUE;
   return CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY;
 }
 
@@ -573,7 +590,7 @@ CUresult limit_of(Context& context, CUlimit limit, size_t* value) {
       *value = context.l2_fetch_bytes;
       return CUDA_SUCCESS;
     case CU_LIMIT_PERSISTING_L2_CACHE_SIZE:
-      *value = 0;
+      *value = context.l2_persisting_bytes;
       return CUDA_SUCCESS;
     case CU_LIMIT_SHMEM_SIZE:
       *value =
@@ -621,7 +638,10 @@ CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
       context->l2_fetch_bytes = value;  // a hint on NVIDIA's devices; there is nothing to tune here
       return CUDA_SUCCESS;
     case CU_LIMIT_PERSISTING_L2_CACHE_SIZE:
-      return CUDA_SUCCESS;  // rounded down to the most: 0
+      // More than the device has is cut to what it has.
+      context->l2_persisting_bytes = std::min(
+          value, size_t(context->device.limit(CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE)));
+      return CUDA_SUCCESS;
     case CU_LIMIT_SHMEM_SIZE:
     case CU_LIMIT_CIG_ENABLED:
       return CUDA_ERROR_NOT_PERMITTED;
@@ -645,6 +665,7 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext* pctx, CUdevice dev) {
 }
 
 CUresult cuDevicePrimaryCtxRelease(CUdevice dev) {
+  if (HostFunctionScope::entered()) return CUDA_ERROR_NOT_PERMITTED;
   Device* device = driver().device(dev);
   if (!device) return CUDA_ERROR_INVALID_DEVICE;
   Context* context = device->primary();
@@ -657,6 +678,7 @@ CUresult cuDevicePrimaryCtxRelease(CUdevice dev) {
 }
 
 CUresult cuDevicePrimaryCtxReset(CUdevice dev) {
+  if (HostFunctionScope::entered()) return CUDA_ERROR_NOT_PERMITTED;
   Device* device = driver().device(dev);
   if (!device) return CUDA_ERROR_INVALID_DEVICE;
   // The retain count stays: measured H200, driver 580.x.

@@ -23,7 +23,9 @@
 
 namespace limen::cpu {
 
+struct EventCapture;
 struct Module;
+struct StreamCapture;
 
 /// What a CUstream handle is.
 struct StreamHandle {
@@ -34,12 +36,15 @@ struct StreamHandle {
   GreenContext* green = nullptr;  ///< perhaps destroyed: resolve it before use
   std::shared_ptr<engine::Partition> partition;  ///< of the green context
   StreamAttributes attributes;  ///< guarded by the context's mutex
+  std::shared_ptr<StreamCapture> capture;  ///< null: not captured; under the GraphLock
 };
 
 /// What a CUevent handle is.
 struct EventHandle {
   std::shared_ptr<EventState> state = std::make_shared<EventState>();
   Context* context = nullptr;
+  std::shared_ptr<EventCapture> captured;  ///< last recorded in a capture; under the GraphLock
+  std::atomic<bool> was_captured{false};   ///< whether `captured` is set
 };
 
 struct Context final : StreamOwner {
@@ -57,6 +62,7 @@ struct Context final : StreamOwner {
   StreamAttributes legacy_attributes;  ///< guarded by mutex
   std::mutex mutex;
   std::vector<std::shared_ptr<Stream>> streams;  ///< all but legacy, also destroyed ones still busy
+  std::vector<StreamPoint> waits;  ///< of cuCtxWaitEvent: streams to come wait for them, too
   std::set<StreamHandle*> stream_handles;
   std::set<EventHandle*> event_handles;
   std::set<Module*> modules;
@@ -65,6 +71,7 @@ struct Context final : StreamOwner {
   std::atomic<size_t> stack_bytes{1024};
   std::atomic<size_t> pending_launches{2048};
   std::atomic<size_t> l2_fetch_bytes{64};
+  std::atomic<size_t> l2_persisting_bytes{0};  ///< a hint; only kept to be read back
   std::atomic<int> cache_config{0};
   std::atomic<int> shared_config{0};
   CoredumpSettings coredump;  ///< guarded by the lock of coredump.cpp
@@ -87,6 +94,21 @@ struct Context final : StreamOwner {
   /// A snapshot of all streams but the legacy one; forgets those that are done for.
   std::vector<std::shared_ptr<Stream>> list_streams();
   void adopt(const std::shared_ptr<Stream>& stream);
+};
+
+/// Set on a thread while a program's host function runs on it. A host function may not call the
+/// driver: waiting for its own stream would never end.
+/// source: CUDA Driver API 13.0, cuStreamAddCallback, cuLaunchHostFunc: CUDA_ERROR_NOT_PERMITTED.
+class HostFunctionScope {
+ public:
+  HostFunctionScope() { inside = true; }
+  ~HostFunctionScope() { inside = false; }
+  HostFunctionScope(const HostFunctionScope&) = delete;
+  HostFunctionScope& operator=(const HostFunctionScope&) = delete;
+  static bool entered() { return inside; }
+
+ private:
+  static constinit thread_local bool inside;
 };
 
 /// The value of a CUlimit. errors: 1, 215.

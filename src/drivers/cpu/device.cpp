@@ -285,10 +285,12 @@ CUresult cuFlushGPUDirectRDMAWrites(CUflushGPUDirectRDMAWritesTarget target,
   return report({Code::not_supported, "no device here takes writes of other devices (RDMA)", ""});
 }
 
-CUresult cuDeviceGetTexture1DLinearMaxWidth(size_t* maxWidthInElements, CUarray_format,
+CUresult cuDeviceGetTexture1DLinearMaxWidth(size_t* maxWidthInElements, CUarray_format format,
                                             unsigned int numChannels, CUdevice dev) {
   Device* device = driver().device(dev);
-  if (!maxWidthInElements || numChannels == 0 || numChannels == 3 || numChannels > 4)
+  constexpr CUarray_format no_format{};
+  if (!maxWidthInElements || format == no_format || numChannels == 0 || numChannels == 3 ||
+      numChannels > 4)
     return CUDA_ERROR_INVALID_VALUE;
   if (!device) return CUDA_ERROR_INVALID_DEVICE;
   *maxWidthInElements = size_t(device->limit(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH));

@@ -14,6 +14,7 @@
 #include "drivers/cpu/context.h"
 #include "drivers/cpu/device_select.h"
 #include "drivers/cpu/external.h"
+#include "drivers/cpu/graph/plan.h"
 #include "drivers/cpu/green.h"
 #include "drivers/cpu/logs.h"
 #include "drivers/cpu/memory/array.h"

@@ -3,6 +3,7 @@
 // handler, after static destructors. Invariant: immutable once made, apart from the objects' own
 // state. Thread rule: driver() is valid after cuInit and free of locks.
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -30,6 +31,11 @@ struct MemPool;
 struct Array;
 struct MipmappedArray;
 struct TextureReference;
+struct Condition;
+struct Graph;
+struct GraphExec;
+struct GraphNode;
+struct UserObject;
 struct PhysicalMemory;
 struct ExternalMemory;
 struct AsyncCallback;
@@ -81,6 +87,12 @@ struct Driver {
   Arena<ExternalMemory> external_memories;
   Arena<AsyncCallback> async_callbacks;
   Arena<TextureReference> texture_references;  ///< also surface references
+  Arena<Graph> graphs;
+  Arena<GraphNode> graph_nodes;
+  Arena<GraphExec> graph_execs;
+  Arena<UserObject> user_objects;
+  Arena<Condition> conditions;
+  std::atomic<uint32_t> captures{0};  ///< stream captures under way
   engine::TextureTable textures;  ///< what kernels may sample
 
   /// Device of a CUdevice number, or nullptr.

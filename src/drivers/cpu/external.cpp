@@ -65,7 +65,8 @@ CUresult cuImportExternalMemory(CUexternalMemory* extMem_out,
   if (!can_be_mapped(*file)) {
     file->disown();  // it stays the caller's
     return report({Code::not_supported,
-                   "this descriptor cannot be mapped by the CPU: memory of a GPU's driver, say", ""});
+                   "this descriptor cannot be mapped by the CPU: memory of a GPU's driver, say",
+                   ""});
   }
   ExternalMemory* made = driver().external_memories.create();
   if (!made) {
@@ -114,7 +115,8 @@ CUresult cuExternalMemoryGetMappedMipmappedArray(
   Context* context;
   if (CUresult result = current_usable(&context)) return result;
   if (!external_memory_of(extMem)) return CUDA_ERROR_INVALID_HANDLE;
-  return report({Code::not_supported, "images of other drivers have layouts that are not known", ""});
+  return report(
+      {Code::not_supported, "images of other drivers have layouts that are not known", ""});
 }
 
 CUresult cuDestroyExternalMemory(CUexternalMemory extMem) {
@@ -149,7 +151,7 @@ CUresult cuSignalExternalSemaphoresAsync(const CUexternalSemaphore* extSemArray,
                                          const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS* paramsArray,
                                          unsigned int numExtSems, CUstream stream) {
   ResolvedStream on;
-  if (CUresult result = resolve_stream(stream, &on)) return result;
+  if (CUresult result = resolve_stream(stream, &on, UnderCapture::record)) return result;
   if (!extSemArray || !paramsArray || !numExtSems) return CUDA_ERROR_INVALID_VALUE;
   return CUDA_ERROR_INVALID_HANDLE;
 }
@@ -159,7 +161,7 @@ CUresult cuWaitExternalSemaphoresAsync(const CUexternalSemaphore* extSemArray,
                                        const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS* paramsArray,
                                        unsigned int numExtSems, CUstream stream) {
   ResolvedStream on;
-  if (CUresult result = resolve_stream(stream, &on)) return result;
+  if (CUresult result = resolve_stream(stream, &on, UnderCapture::record)) return result;
   if (!extSemArray || !paramsArray || !numExtSems) return CUDA_ERROR_INVALID_VALUE;
   return CUDA_ERROR_INVALID_HANDLE;
 }

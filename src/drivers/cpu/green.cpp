@@ -347,7 +347,7 @@ CUresult cuGreenCtxWaitEvent(CUgreenCtx hCtx, CUevent hEvent) {
 CUresult cuStreamGetGreenCtx(CUstream hStream, CUgreenCtx* phCtx) {
   if (!phCtx) return CUDA_ERROR_INVALID_VALUE;
   ResolvedStream on;
-  if (CUresult result = resolve_stream(hStream, &on)) return result;
+  if (CUresult result = resolve_stream(hStream, &on, UnderCapture::ignore)) return result;
   *phCtx = reinterpret_cast<CUgreenCtx>(on.handle ? on.handle->green : nullptr);
   return CUDA_SUCCESS;
 }

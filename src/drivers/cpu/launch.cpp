@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "drivers/cpu/context.h"
 #include "drivers/cpu/device_runtime/device_runtime.h"
+#include "drivers/cpu/graph/capture.h"
 #include "drivers/cpu/green.h"
 #include "drivers/cpu/launch_attribute.h"
 #include "drivers/cpu/module/module.h"
@@ -107,27 +108,28 @@ void attach_context(engine::GridSpec& grid, Context& context) {
 namespace {
 
 /// All blocks of a cooperative grid are resident at once: no more than fit the multiprocessors.
-CUresult check_cooperative(const Shape& shape, Function& function, const Device& device,
+CUresult check_cooperative(const Shape& shape, KernelState& state, const Device& device,
                            const StreamHandle* stream) {
   int blocks = 0;
-  if (CUresult result = resident_blocks(*function.state, device,
-                                        static_cast<int64_t>(count(shape.block)),
+  if (CUresult result = resident_blocks(state, device, static_cast<int64_t>(count(shape.block)),
                                         shape.shared_bytes, &blocks))
     return result;
   const uint64_t most = static_cast<uint64_t>(blocks) * multiprocessors_for(device, stream);
   return count(shape.grid) <= most ? CUDA_SUCCESS : CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
 }
 
-CUresult check_shared(const Shape& shape, Function& function, const Device& device) {
-  auto needs = function.state->program->needs(function.state->index);
+CUresult check_shared(const Shape& shape, const KernelState& state, const Device& device) {
+  auto needs = state.program->needs(state.index);
   if (!needs.ok()) return report(needs.error());
-  int most = most_dynamic_shared(*function.state, needs->static_shared_bytes, device);
+  int most = most_dynamic_shared(state, needs->static_shared_bytes, device);
   if (shape.shared_bytes > static_cast<uint32_t>(most)) return CUDA_ERROR_INVALID_VALUE;
   return CUDA_SUCCESS;
 }
 
-/// Copies the arguments into the layout of the kernel's parameter space.
-CUresult pack(std::vector<uint8_t>& out, const ptx::Function& kernel, void** params, void** extra) {
+}  // namespace
+
+CUresult pack_parameters(std::vector<uint8_t>& out, const ptx::Function& kernel, void** params,
+                         void** extra) {
   if (params && extra) return CUDA_ERROR_INVALID_VALUE;
   out.resize(kernel.param_bytes);
   if (extra) {
@@ -137,12 +139,17 @@ CUresult pack(std::vector<uint8_t>& out, const ptx::Function& kernel, void** par
       if (word[0] == CU_LAUNCH_PARAM_BUFFER_POINTER)
         buffer = word[1];
       else if (word[0] == CU_LAUNCH_PARAM_BUFFER_SIZE)
-        bytes = *static_cast<size_t*>(word[1]);
+        bytes = word[1] ? *static_cast<size_t*>(word[1]) : 0;
       else
         return CUDA_ERROR_INVALID_VALUE;
     }
-    if (bytes > out.size()) return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
-    if (bytes && !buffer) return CUDA_ERROR_INVALID_VALUE;
+    // Programs give the size of a structure, which is padded at its end.
+    constexpr size_t padding = 8;
+    if (bytes > (out.size() + padding - 1) / padding * padding)
+      return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+    // What is missing would be read as zeros.
+    if (bytes < out.size() || (bytes && !buffer)) return CUDA_ERROR_INVALID_VALUE;
+    bytes = out.size();
     if (bytes) std::memcpy(out.data(), buffer, bytes);
     return CUDA_SUCCESS;
   }
@@ -155,30 +162,85 @@ CUresult pack(std::vector<uint8_t>& out, const ptx::Function& kernel, void** par
   return CUDA_SUCCESS;
 }
 
+CUresult check_launch(const LaunchShape& shape, KernelState& state, const Device& device,
+                      const LaunchOptions& options, const StreamHandle* stream, LaunchForm* form) {
+  if (CUresult result = check_shape(shape, state, device)) return result;
+  if (CUresult result = check_shared(shape, state, device)) return result;
+  if (CUresult result = find_cluster(shape, state, device,
+                                     options.has_cluster ? options.cluster : nullptr,
+                                     form->cluster, &form->explicit_cluster))
+    return result;
+  if (CUresult result = check_preferred_cluster(options, shape.grid, form->cluster)) return result;
+  if (options.cooperative)
+    if (CUresult result = check_cooperative(shape, state, device, stream)) return result;
+  form->residency = count(form->cluster) > 1 ? jit::Residency::cluster
+                    : options.cooperative    ? jit::Residency::cooperative
+                                             : jit::Residency::free;
+  return CUDA_SUCCESS;
+}
+
+CUresult instance_of(Function& function, Context& context, std::shared_ptr<Instance>* instance) {
+  {
+    std::lock_guard lock(function.mutex);
+    *instance = function.instance;
+  }
+  if (*instance && (*instance)->owner() == context.owner) return CUDA_SUCCESS;
+  if (function.module) {
+    *instance = function.module->instance;
+    return CUDA_SUCCESS;
+  }
+  auto module = module_of(*function.library, context);
+  if (!module.ok()) return report(module.error());
+  *instance = (*module)->instance;
+  return CUDA_SUCCESS;
+}
+
+CUresult fill_grid(engine::GridSpec& grid, const LaunchShape& shape, const LaunchForm& form,
+                   const LaunchOptions& options, Context& context, const KernelState& state,
+                   std::shared_ptr<Instance> instance) {
+  if (options.cooperative) {
+    const auto threads = static_cast<uint32_t>(count(shape.block));
+    const uint64_t most = engine::most_resident_blocks(grid.code->meta, threads);
+    if (count(shape.grid) > most) {
+      log::write(log::Level::warn,
+                 fmt::format("cannot launch {}: {} blocks of {} threads cannot be resident at once "
+                             "with this machine's stacks, {} can",
+                             state.function().name, count(shape.grid), threads, most));
+      return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
+    }
+  }
+  grid.globals = instance->addresses();
+  grid.keep_alive = std::move(instance);
+  std::copy(shape.grid, shape.grid + 3, grid.grid);
+  std::copy(shape.block, shape.block + 3, grid.block);
+  grid.dynamic_shared_bytes = shape.shared_bytes;
+  grid.cooperative = options.cooperative;
+  std::copy(form.cluster, form.cluster + 3, grid.cluster);
+  grid.explicit_cluster = form.explicit_cluster;
+  attach_context(grid, context);
+  return CUDA_SUCCESS;
+}
+
+namespace {
+
 /// The code and the instance for this launch: usually those of the last one.
 CUresult find_code(Function& function, const Shape& shape, Context& context,
-                   jit::Residency residency,
-                   std::shared_ptr<const engine::KernelCode>* code,
+                   jit::Residency residency, std::shared_ptr<const engine::KernelCode>* code,
                    std::shared_ptr<Instance>* instance) {
   bool small = is_small(shape);
   {
     std::lock_guard lock(function.mutex);
     if (function.code && function.small_grid == small && function.residency == residency &&
-        function.instance &&
-        function.instance->owner() == context.owner &&
+        function.instance && function.instance->owner() == context.owner &&
         std::equal(shape.block, shape.block + 3, function.block)) {
       *code = function.code;
       *instance = function.instance;
       return CUDA_SUCCESS;
     }
-    *instance = function.instance;
   }
-  if (!*instance || (*instance)->owner() != context.owner) {
-    auto module = module_of(*function.library, context);
-    if (!module.ok()) return report(module.error());
-    *instance = (*module)->instance;
-  }
-  auto version = function.state->program->version(function.state->index, shape.block, small, residency);
+  if (CUresult result = instance_of(function, context, instance)) return result;
+  auto version =
+      function.state->program->version(function.state->index, shape.block, small, residency);
   if (!version.ok()) {
     Error error = version.error();
     error.what = fmt::format("cannot launch {}: {}", function.state->function().name, error.what);
@@ -217,55 +279,29 @@ void record_beginning(engine::GridSpec& grid, Context& context,
 
 CUresult launch_on(Function& function, const Shape& shape, const ResolvedStream& on, void** params,
                    void** extra, const Options& options) {
+  if (on.capture)
+    return capture_kernel(on, reinterpret_cast<CUfunction>(&function), shape, params, extra,
+                          options);
   Context& context = *on.context;
   if (function.module && function.module->context != &context) return CUDA_ERROR_INVALID_HANDLE;
-  if (CUresult result = check_shape(shape, *function.state, context.device)) return result;
-  if (CUresult result = check_shared(shape, function, context.device)) return result;
-  uint32_t cluster[3];
-  bool is_explicit_cluster;
+  LaunchForm form;
   if (CUresult result =
-          find_cluster(shape, *function.state, context.device,
-                       options.has_cluster ? options.cluster : nullptr, cluster,
-                       &is_explicit_cluster))
+          check_launch(shape, *function.state, context.device, options, on.handle, &form))
     return result;
-  if (CUresult result = check_preferred_cluster(options, shape.grid, cluster)) return result;
-  if (options.cooperative)
-    if (CUresult result = check_cooperative(shape, function, context.device, on.handle))
-      return result;
-  const jit::Residency residency = count(cluster) > 1    ? jit::Residency::cluster
-                                   : options.cooperative ? jit::Residency::cooperative
-                                                         : jit::Residency::free;
   auto grid = std::make_unique<engine::GridSpec>();
-  if (CUresult result = pack(grid->params, function.state->function(), params, extra))
+  if (CUresult result = pack_parameters(grid->params, function.state->function(), params, extra))
     return result;
   std::shared_ptr<Instance> instance;
   if (CUresult result =
-          find_code(function, shape, context, residency, &grid->code, &instance))
+          find_code(function, shape, context, form.residency, &grid->code, &instance))
     return result;
-  if (options.cooperative) {
-    const auto threads = static_cast<uint32_t>(count(shape.block));
-    const uint64_t most = engine::most_resident_blocks(grid->code->meta, threads);
-    if (count(shape.grid) > most) {
-      log::write(log::Level::warn,
-                 fmt::format("cannot launch {}: {} blocks of {} threads cannot be resident at once "
-                             "with this machine's stacks, {} can",
-                             function.state->function().name, count(shape.grid), threads, most));
-      return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
-    }
-  }
-  grid->globals = instance->addresses();
   grid->priority =
       priority_levels * (options.has_priority ? options.priority : on.stream->priority());
   if (instance->program().launches_grids())
     grid->children = child_grids_of_launch(context, instance, grid->priority);
-  grid->keep_alive = std::move(instance);
-  std::copy(shape.grid, shape.grid + 3, grid->grid);
-  std::copy(shape.block, shape.block + 3, grid->block);
-  grid->dynamic_shared_bytes = shape.shared_bytes;
-  grid->cooperative = options.cooperative;
-  std::copy(cluster, cluster + 3, grid->cluster);
-  grid->explicit_cluster = is_explicit_cluster;
-  attach_context(*grid, context);
+  if (CUresult result = fill_grid(*grid, shape, form, options, context, *function.state,
+                                  std::move(instance)))
+    return result;
   if (on.handle) grid->partition = on.handle->partition;
   context.print.flush();
   before_work(context, *on.stream);
@@ -281,7 +317,7 @@ CUresult launch_on(Function& function, const Shape& shape, const ResolvedStream&
 CUresult launch(Function& function, const Shape& shape, CUstream stream, void** params,
                 void** extra, const Options& options) {
   ResolvedStream on;
-  if (CUresult result = resolve_stream(stream, &on)) return result;
+  if (CUresult result = resolve_stream(stream, &on, UnderCapture::record)) return result;
   return launch_on(function, shape, on, params, extra, options);
 }
 
@@ -340,7 +376,7 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction f, void** ker
   Function* function;
   if (CUresult result = resolve_launchable(f, &function)) return result;
   ResolvedStream on;
-  if (CUresult result = resolve_stream(config->hStream, &on)) return result;
+  if (CUresult result = resolve_stream(config->hStream, &on, UnderCapture::record)) return result;
   Options options;
   if (CUresult result = read_launch_attributes(*config, *on.context, &options)) return result;
   Shape shape{{config->gridDimX, config->gridDimY, config->gridDimZ},

@@ -2,22 +2,35 @@
 // own launches, the attributes and the occupancy calls. Thread rule: any thread.
 #pragma once
 #include <cstdint>
+#include <memory>
+#include <vector>
 
 #include "abi/cuda_abi.h"
 #include "compiler/jit/compile.h"
 #include "compiler/ptx/ir.h"
 #include "drivers/cpu/device.h"
+#include "drivers/cpu/launch_attribute.h"
 #include "engine/engine.h"
 
 namespace limen::cpu {
 
 struct Context;
+struct Function;
 struct KernelState;
+struct StreamHandle;
+class Instance;
 
 struct LaunchShape {
   uint32_t grid[3];
   uint32_t block[3];
   uint32_t shared_bytes;
+};
+
+/// What the checks of a launch find out.
+struct LaunchForm {
+  uint32_t cluster[3] = {1, 1, 1};
+  bool explicit_cluster = false;
+  jit::Residency residency = jit::Residency::free;
 };
 
 /// Levels of urgency between two CUDA priorities: a grid that another grid launched is served
@@ -32,6 +45,18 @@ CUresult check_shape(const LaunchShape& shape, const KernelState& state, const D
 /// cluster_dimensions. errors: 912, with the reason logged.
 CUresult find_cluster(const LaunchShape& shape, const KernelState& state, const Device& device,
                       const uint32_t* asked, uint32_t cluster[3], bool* is_explicit);
+/// Everything that can be wrong with a launch before its code is known. `stream`: null for none.
+CUresult check_launch(const LaunchShape& shape, KernelState& state, const Device& device,
+                      const LaunchOptions& options, const StreamHandle* stream, LaunchForm* form);
+/// Copies the arguments into the layout of the kernel's parameter space.
+CUresult pack_parameters(std::vector<uint8_t>& out, const ptx::Function& kernel, void** params,
+                         void** extra);
+/// The variables that the function's kernel has in `context`.
+CUresult instance_of(Function& function, Context& context, std::shared_ptr<Instance>* instance);
+/// Fills in all of a checked grid but its code, parameters and children. errors: 720.
+CUresult fill_grid(engine::GridSpec& grid, const LaunchShape& shape, const LaunchForm& form,
+                   const LaunchOptions& options, Context& context, const KernelState& state,
+                   std::shared_ptr<Instance> instance);
 /// What all grids of a context have: number, multiprocessors, services of the device.
 void attach_context(engine::GridSpec& grid, Context& context);
 

@@ -86,9 +86,16 @@ CUresult read_attribute(CUlaunchAttributeID id, const CUlaunchAttributeValue& va
 
 CUresult read_launch_attributes(const CUlaunchConfig& config, const Context& context,
                                 LaunchOptions* options) {
-  if (config.numAttrs && !config.attrs) return CUDA_ERROR_INVALID_VALUE;
-  for (unsigned i = 0; i < config.numAttrs; ++i) {
-    const CUlaunchAttribute& attribute = config.attrs[i];
+  return read_launch_attributes(config.attrs, config.numAttrs, context, options);
+}
+
+CUresult read_launch_attributes(const CUlaunchAttribute* list, unsigned count,
+                                const Context& context, LaunchOptions* options) {
+  if (count && !list) return CUDA_ERROR_INVALID_VALUE;
+  options->attributes = list;
+  options->attribute_count = count;
+  for (unsigned i = 0; i < count; ++i) {
+    const CUlaunchAttribute& attribute = list[i];
     if (CUresult result = read_attribute(attribute.id, attribute.value, context, options)) {
       log::write(log::Level::info, fmt::format("launch attribute {} of number {} is refused: {}", i,
                                                int(attribute.id), int(result)));

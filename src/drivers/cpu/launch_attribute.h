@@ -23,12 +23,18 @@ struct LaunchOptions {
   uint32_t preferred_cluster[3] = {0, 0, 0};
   std::shared_ptr<EventState> all_over;   ///< programmatic event: recorded behind the grid
   std::shared_ptr<EventState> all_begun;  ///< launch completion event: the last block begins
+  const CUlaunchAttribute* attributes = nullptr;  ///< as given, for the node of a graph
+  unsigned attribute_count = 0;
 };
 
 /// Reads the attributes of a launch into `context`. errors: 1 for values that cannot be, 400 for
 /// what is no event of the context.
 CUresult read_launch_attributes(const CUlaunchConfig& config, const Context& context,
                                 LaunchOptions* options);
+
+/// The same for a list.
+CUresult read_launch_attributes(const CUlaunchAttribute* list, unsigned count,
+                                const Context& context, LaunchOptions* options);
 
 /// Checks the preferred cluster against the grid and the clusters it is launched in.
 /// errors: 912, with the reason logged.

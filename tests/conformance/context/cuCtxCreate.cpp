@@ -55,4 +55,86 @@ CONFORM_WITH(cuCtxCreate, wrong_arguments, initialised) {
               CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY);
 }
 
+CONFORM(cuCtxCreate, becomes_current) {
+  CUcontext before = nullptr, made = nullptr, now = nullptr;
+  REQUIRE(cuCtxGetCurrent(&before));
+  expect_code("creates", cuCtxCreate(&made, nullptr, CU_CTX_SCHED_YIELD, 0), CUDA_SUCCESS);
+  REQUIRE(cuCtxGetCurrent(&now));
+  expect_true("it is current", now == made && made);
+  expect_true("it is a new one", made != before);
+  unsigned flags = 99;
+  REQUIRE(cuCtxGetFlags(&flags));
+  expect("its schedule", flags & CU_CTX_SCHED_MASK, unsigned(CU_CTX_SCHED_YIELD));
+  CUdeviceptr address = 0;
+  expect_code("memory of it", cuMemAlloc(&address, 64), CUDA_SUCCESS);
+  CUcontext of_memory = nullptr;
+  REQUIRE(cuPointerGetAttribute(&of_memory, CU_POINTER_ATTRIBUTE_CONTEXT, address));
+  expect_true("belongs to it", of_memory == made);
+  REQUIRE(cuCtxPopCurrent(&now));
+  REQUIRE(cuCtxGetCurrent(&now));
+  expect_true("the one before is below", now == before);
+}
+
+CONFORM(cuCtxCreate, older_abis) {
+  using First = CUresult (*)(CUcontext*, unsigned, CUdevice);
+  auto first = reinterpret_cast<First>(driver_symbol("cuCtxCreate"));
+  auto second = reinterpret_cast<First>(driver_symbol("cuCtxCreate_v2"));
+  using Third = CUresult (*)(CUcontext*, CUexecAffinityParam*, int, unsigned, CUdevice);
+  auto third = reinterpret_cast<Third>(driver_symbol("cuCtxCreate_v3"));
+  CUcontext made = nullptr, now = nullptr;
+  unsigned version = 0;
+  expect_code("second", second(&made, CU_CTX_SCHED_SPIN, 0), CUDA_SUCCESS);
+  REQUIRE(cuCtxGetCurrent(&now));
+  expect_true("second is current", now == made && made);
+  expect_code("second's version", cuCtxGetApiVersion(made, &version), CUDA_SUCCESS);
+  expect("3020", version, 3020u);
+  expect_code("third", third(&made, nullptr, 0, 0, 0), CUDA_SUCCESS);
+  REQUIRE(cuCtxGetCurrent(&now));
+  expect_true("third is current", now == made && made);
+  expect_code("first", first(&made, 0, 0), CUDA_SUCCESS);  // to measure on H200
+  expect_code("second, bad flags", second(&made, 3, 0), CUDA_ERROR_INVALID_VALUE);
+  expect_code("second, no device", second(&made, 0, 99), CUDA_ERROR_INVALID_DEVICE);
+  expect_code("second, no result", second(nullptr, 0, 0), CUDA_ERROR_INVALID_VALUE);
+  expect_code("third, no list", third(&made, nullptr, 1, 0, 0),
+              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+  expect_code("third, negative count", third(&made, nullptr, -1, 0, 0),
+              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+}
+
+CONFORM_WITH(cuCtxCreate, wrong_arguments_too, initialised) {
+  CUcontext made = nullptr;
+  expect_code("no result", cuCtxCreate(nullptr, nullptr, 0, 0), CUDA_ERROR_INVALID_VALUE);
+  expect_code("two schedules",
+              cuCtxCreate(&made, nullptr, CU_CTX_SCHED_SPIN | CU_CTX_SCHED_YIELD, 0),
+              CUDA_ERROR_INVALID_VALUE);
+  expect_code("unknown flag", cuCtxCreate(&made, nullptr, 0x100, 0), CUDA_ERROR_INVALID_VALUE);
+  expect_code("all flags", cuCtxCreate(&made, nullptr, ~0u, 0), CUDA_ERROR_INVALID_VALUE);
+  expect_code("no device", cuCtxCreate(&made, nullptr, 0, 99), CUDA_ERROR_INVALID_DEVICE);
+  expect_code("negative device", cuCtxCreate(&made, nullptr, 0, -1), CUDA_ERROR_INVALID_DEVICE);
+  expect_true("no handle", made == nullptr);
+  expect_code("nothing became current", cuCtxSynchronize(nullptr), CUDA_ERROR_INVALID_CONTEXT);
+}
+
+CONFORM_WITH(cuCtxCreate, execution_affinity, initialised) {
+  CUexecAffinityParam affinity;
+  std::memset(&affinity, 0, sizeof affinity);
+  affinity.type = CU_EXEC_AFFINITY_TYPE_SM_COUNT;
+  affinity.param.smCount.val = 1;
+  CUctxCreateParams params;
+  std::memset(&params, 0, sizeof params);
+  params.execAffinityParams = &affinity;
+  params.numExecAffinityParams = 1;
+  CUcontext made = nullptr;
+  expect_code("without MPS", cuCtxCreate(&made, &params, 0, 0),
+              CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY);  // to measure on H200
+  std::memset(&params, 0, sizeof params);
+  expect_code("empty parameters", cuCtxCreate(&made, &params, 0, 0),
+              CUDA_SUCCESS);  // to measure on H200
+}
+
+CONFORM_WITH(cuCtxCreate, needs_cuInit, nothing) {
+  CUcontext made;
+  expect_code("not initialised", cuCtxCreate(&made, nullptr, 0, 0), CUDA_ERROR_NOT_INITIALIZED);
+}
+
 }  // namespace limen::conform

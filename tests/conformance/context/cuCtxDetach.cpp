@@ -12,4 +12,43 @@ CONFORM_WITH(cuCtxDetach, the_last_one_destroys, initialised) {
   expect_code("null", cuCtxDetach(nullptr), CUDA_ERROR_INVALID_CONTEXT);
 }
 
+CONFORM(cuCtxDetach, the_last_use_destroys) {
+  CUcontext made = nullptr, attached = nullptr, now = nullptr, primary = nullptr;
+  CUdeviceptr address = 0;
+  REQUIRE(cuCtxGetCurrent(&primary));
+  REQUIRE(cuCtxCreate(&made, nullptr, 0, 0));
+  REQUIRE(cuCtxAttach(&attached, 0));
+  REQUIRE(cuMemAlloc(&address, 16));
+  expect_code("one of two", cuCtxDetach(made), CUDA_SUCCESS);  // to measure on H200
+  unsigned type = 0;
+  expect_code("memory lives",
+              cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address),
+              CUDA_SUCCESS);  // to measure on H200
+  expect_code("two of two", cuCtxDetach(made), CUDA_SUCCESS);
+  REQUIRE(cuCtxGetCurrent(&now));
+  expect_true("popped", now == primary);
+  expect_code("memory is gone",
+              cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address),
+              CUDA_ERROR_INVALID_VALUE);
+}
+
+CONFORM(cuCtxDetach, wrong_contexts) {
+  CUcontext made = nullptr;
+  expect_code("none", cuCtxDetach(nullptr), CUDA_ERROR_INVALID_CONTEXT);
+  REQUIRE(cuCtxCreate(&made, nullptr, 0, 0));
+  REQUIRE(cuCtxPopCurrent(&made));
+  expect_code("not current", cuCtxDetach(made), CUDA_ERROR_INVALID_CONTEXT);  // to measure on H200
+  REQUIRE(cuCtxDestroy(made));
+  expect_code("destroyed", cuCtxDetach(made),
+              CUDA_ERROR_CONTEXT_IS_DESTROYED);  // to measure on H200
+}
+
+CONFORM_WITH(cuCtxDetach, needs_a_context, initialised) {
+  expect_code("no context", cuCtxDetach(nullptr), CUDA_ERROR_INVALID_CONTEXT);
+}
+
+CONFORM_WITH(cuCtxDetach, needs_cuInit, nothing) {
+  expect_code("not initialised", cuCtxDetach(nullptr), CUDA_ERROR_NOT_INITIALIZED);
+}
+
 }  // namespace limen::conform

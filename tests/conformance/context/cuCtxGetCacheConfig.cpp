@@ -12,4 +12,24 @@ CONFORM(cuCtxGetCacheConfig, follows_what_was_set) {
   expect_code("no result", cuCtxGetCacheConfig(nullptr), CUDA_ERROR_INVALID_VALUE);
 }
 
+CONFORM(cuCtxGetCacheConfig, is_what_was_set) {
+  CUfunc_cache config = CU_FUNC_CACHE_PREFER_EQUAL;
+  expect_code("asks", cuCtxGetCacheConfig(&config), CUDA_SUCCESS);
+  expect("none at first", config, CU_FUNC_CACHE_PREFER_NONE);
+  REQUIRE(cuCtxSetCacheConfig(CU_FUNC_CACHE_PREFER_SHARED));
+  expect_code("asks again", cuCtxGetCacheConfig(&config), CUDA_SUCCESS);
+  expect("shared", config, CU_FUNC_CACHE_PREFER_SHARED);  // to measure on H200
+  expect_code("no result", cuCtxGetCacheConfig(nullptr), CUDA_ERROR_INVALID_VALUE);
+}
+
+CONFORM_WITH(cuCtxGetCacheConfig, needs_a_context, initialised) {
+  CUfunc_cache config;
+  expect_code("no context", cuCtxGetCacheConfig(&config), CUDA_ERROR_INVALID_CONTEXT);
+}
+
+CONFORM_WITH(cuCtxGetCacheConfig, needs_cuInit, nothing) {
+  CUfunc_cache config;
+  expect_code("not initialised", cuCtxGetCacheConfig(&config), CUDA_ERROR_NOT_INITIALIZED);
+}
+
 }  // namespace limen::conform

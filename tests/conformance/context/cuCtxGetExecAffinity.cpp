@@ -16,4 +16,27 @@ CONFORM_WITH(cuCtxGetExecAffinity, needs_a_context, initialised) {
               CUDA_ERROR_INVALID_CONTEXT);
 }
 
+CONFORM(cuCtxGetExecAffinity, without_MPS) {
+  CUexecAffinityParam affinity;
+  std::memset(&affinity, 0, sizeof affinity);
+  expect_code("asks", cuCtxGetExecAffinity(&affinity, CU_EXEC_AFFINITY_TYPE_SM_COUNT),
+              CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY);  // to measure on H200
+  expect_code("unknown type", cuCtxGetExecAffinity(&affinity, CU_EXEC_AFFINITY_TYPE_MAX),
+              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+  expect_code("no result", cuCtxGetExecAffinity(nullptr, CU_EXEC_AFFINITY_TYPE_SM_COUNT),
+              CUDA_ERROR_INVALID_VALUE);
+}
+
+CONFORM_WITH(cuCtxGetExecAffinity, needs_a_context_too, initialised) {
+  CUexecAffinityParam affinity;
+  expect_code("no context", cuCtxGetExecAffinity(&affinity, CU_EXEC_AFFINITY_TYPE_SM_COUNT),
+              CUDA_ERROR_INVALID_CONTEXT);
+}
+
+CONFORM_WITH(cuCtxGetExecAffinity, needs_cuInit, nothing) {
+  CUexecAffinityParam affinity;
+  expect_code("not initialised", cuCtxGetExecAffinity(&affinity, CU_EXEC_AFFINITY_TYPE_SM_COUNT),
+              CUDA_ERROR_NOT_INITIALIZED);
+}
+
 }  // namespace limen::conform

@@ -1,4 +1,5 @@
 #include "conformance/conform.h"
+#include "conformance/gate.h"
 
 namespace limen::conform {
 
@@ -19,6 +20,50 @@ CONFORM(cuCtxRecordEvent, completes_with_all_streams) {
   *open = 1;
   expect_code("then", cuEventSynchronize(event), CUDA_SUCCESS);
   expect_code("no context", cuCtxRecordEvent(nullptr, event), CUDA_ERROR_INVALID_CONTEXT);
+}
+
+CONFORM(cuCtxRecordEvent, completes_with_all_streams_too) {
+  CUcontext context = nullptr;
+  CUevent event = nullptr;
+  CUstream one = nullptr, two = nullptr;
+  REQUIRE(cuCtxGetCurrent(&context));
+  REQUIRE(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+  REQUIRE(cuStreamCreate(&one, CU_STREAM_NON_BLOCKING));
+  REQUIRE(cuStreamCreate(&two, CU_STREAM_NON_BLOCKING));
+  Gate first(one), second(two);
+  expect_code("records", cuCtxRecordEvent(context, event), CUDA_SUCCESS);
+  expect_code("both run", cuEventQuery(event), CUDA_ERROR_NOT_READY);
+  first.open();
+  REQUIRE(cuStreamSynchronize(one));
+  expect_code("one runs", cuEventQuery(event), CUDA_ERROR_NOT_READY);
+  second.open();
+  REQUIRE(cuStreamSynchronize(two));
+  expect_code("waiting ends", cuEventSynchronize(event), CUDA_SUCCESS);
+  expect_code("both are over", cuEventQuery(event), CUDA_SUCCESS);
+}
+
+CONFORM(cuCtxRecordEvent, wrong_arguments) {
+  CUcontext context = nullptr, made = nullptr;
+  CUevent event = nullptr, gone = nullptr;
+  REQUIRE(cuCtxGetCurrent(&context));
+  REQUIRE(cuEventCreate(&event, CU_EVENT_DEFAULT));
+  REQUIRE(cuEventCreate(&gone, CU_EVENT_DEFAULT));
+  REQUIRE(cuEventDestroy(gone));
+  expect_code("no context", cuCtxRecordEvent(nullptr, event), CUDA_ERROR_INVALID_CONTEXT);
+  expect_code("no event", cuCtxRecordEvent(context, nullptr), CUDA_ERROR_INVALID_HANDLE);
+  expect_code("a destroyed event", cuCtxRecordEvent(context, gone),
+              CUDA_ERROR_INVALID_HANDLE);  // to measure on H200
+  REQUIRE(cuCtxCreate(&made, nullptr, 0, 0));
+  expect_code("an event of another context", cuCtxRecordEvent(made, event),
+              CUDA_ERROR_INVALID_HANDLE);
+}
+
+CONFORM_WITH(cuCtxRecordEvent, needs_a_context, initialised) {
+  expect_code("no context", cuCtxRecordEvent(nullptr, nullptr), CUDA_ERROR_INVALID_CONTEXT);
+}
+
+CONFORM_WITH(cuCtxRecordEvent, needs_cuInit, nothing) {
+  expect_code("not initialised", cuCtxRecordEvent(nullptr, nullptr), CUDA_ERROR_NOT_INITIALIZED);
 }
 
 }  // namespace limen::conform

@@ -85,6 +85,12 @@ CONFORM(cuCtxSetLimit, other_limits) {
   expect("heap's size", limit(CU_LIMIT_MALLOC_HEAP_SIZE), size_t{32 << 20});
   expect_code("printf", cuCtxSetLimit(CU_LIMIT_PRINTF_FIFO_SIZE, 4 << 20), CUDA_SUCCESS);
   expect("its size", limit(CU_LIMIT_PRINTF_FIFO_SIZE), size_t{4 << 20});
+  int most = 0;
+  REQUIRE(cuDeviceGetAttribute(&most, CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE, 0));
+  expect_code("persisting cache", cuCtxSetLimit(CU_LIMIT_PERSISTING_L2_CACHE_SIZE, size_t{1} << 40),
+              CUDA_SUCCESS);  // to measure on H200
+  expect_true("cut to what there is",
+              limit(CU_LIMIT_PERSISTING_L2_CACHE_SIZE) == static_cast<size_t>(most));
   expect_code("fetch", cuCtxSetLimit(CU_LIMIT_MAX_L2_FETCH_GRANULARITY, 32), CUDA_SUCCESS);
   expect_code("pending launches", cuCtxSetLimit(CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT, 4096),
               CUDA_SUCCESS);

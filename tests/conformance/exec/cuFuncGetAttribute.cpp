@@ -1,4 +1,5 @@
 #include "conformance/conform.h"
+#include "conformance/texts.h"
 
 namespace limen::conform {
 namespace {
@@ -54,6 +55,103 @@ CONFORM(cuFuncGetAttribute, from_the_text) {
               CUDA_ERROR_INVALID_VALUE);
   expect_code("no result", cuFuncGetAttribute(nullptr, CU_FUNC_ATTRIBUTE_PTX_VERSION, function),
               CUDA_ERROR_INVALID_VALUE);
+}
+
+namespace {
+
+int attribute(CUfunction function, CUfunction_attribute which) {
+  int value = -77;
+  REQUIRE(cuFuncGetAttribute(&value, which, function));
+  return value;
+}
+
+int of_device(CUdevice_attribute which) {
+  int value = 0;
+  REQUIRE(cuDeviceGetAttribute(&value, which, 0));
+  return value;
+}
+
+}  // namespace
+
+CONFORM(cuFuncGetAttribute, what_the_text_says) {
+  CUfunction sizes = function_in(module_of_text(sizes_text), "sizes");
+  int value = 0;
+  expect_code("asks", cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, sizes),
+              CUDA_SUCCESS);
+  expect("threads", value, 128);
+  expect("static shared memory", attribute(sizes, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES), 512);
+  expect("local memory", attribute(sizes, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES), 64);
+  expect("constants", attribute(sizes, CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES), 0);
+  expect("PTX version", attribute(sizes, CU_FUNC_ATTRIBUTE_PTX_VERSION), 70);
+  expect_true("binary version", attribute(sizes, CU_FUNC_ATTRIBUTE_BINARY_VERSION) ==
+                                    10 * of_device(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +
+                                        of_device(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR));
+  expect_true("registers", attribute(sizes, CU_FUNC_ATTRIBUTE_NUM_REGS) > 0);
+  expect("cache mode", attribute(sizes, CU_FUNC_ATTRIBUTE_CACHE_MODE_CA), 0);
+  expect("most dynamic shared memory",
+         attribute(sizes, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES), 49152 - 512);
+  expect("carveout", attribute(sizes, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT), -1);
+  expect("no cluster needed", attribute(sizes, CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET), 0);
+  expect("cluster width", attribute(sizes, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH), 0);
+  expect("cluster height", attribute(sizes, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT), 0);
+  expect("cluster depth", attribute(sizes, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH), 0);
+  expect("portable clusters", attribute(sizes, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED),
+         0);
+  expect("scheduling policy",
+         attribute(sizes, CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE), 0);
+}
+
+CONFORM(cuFuncGetAttribute, of_plain_kernels) {
+  CUfunction second = function_in(module_of_text(program), "second");
+  expect("threads", attribute(second, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK), 1024);
+  expect("constants", attribute(second, CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES),
+         16);  // to measure on H200
+  expect("local memory", attribute(second, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES), 0);
+  expect("shared memory", attribute(second, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES), 0);
+  CUfunction fixed = function_in(module_of_text(launches_text), "fixed");
+  expect("required threads", attribute(fixed, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK),
+         16);  // to measure on H200
+}
+
+CONFORM(cuFuncGetAttribute, of_a_kernel_of_a_library) {
+  auto kernel = reinterpret_cast<CUfunction>(kernel_in(library_of_text(sizes_text), "sizes"));
+  int value = 0;
+  expect_code("a kernel's handle",
+              cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, kernel),
+              CUDA_SUCCESS);
+  expect("its shared memory", value, 512);
+}
+
+CONFORM(cuFuncGetAttribute, wrong_arguments) {
+  CUmodule module = module_of_text(sizes_text);
+  CUfunction sizes = function_in(module, "sizes");
+  int value = 0;
+  expect_code("no result", cuFuncGetAttribute(nullptr, CU_FUNC_ATTRIBUTE_NUM_REGS, sizes),
+              CUDA_ERROR_INVALID_VALUE);
+  expect_code("no function", cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_NUM_REGS, nullptr),
+              CUDA_ERROR_INVALID_HANDLE);
+  expect_code("unknown", cuFuncGetAttribute(&value, CUfunction_attribute(99), sizes),
+              CUDA_ERROR_INVALID_VALUE);
+  expect_code("the end of the list", cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_MAX, sizes),
+              CUDA_ERROR_INVALID_VALUE);
+  expect_code("negative", cuFuncGetAttribute(&value, CUfunction_attribute(-1), sizes),
+              CUDA_ERROR_INVALID_VALUE);
+  REQUIRE(cuModuleUnload(module));
+  expect_code("unloaded", cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_NUM_REGS, sizes),
+              CUDA_ERROR_INVALID_HANDLE);  // to measure on H200
+}
+
+CONFORM(cuFuncGetAttribute, foreign_memory) {
+  int value = 0;
+  expect_code("refused",
+              cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_NUM_REGS, foreign_handle<CUfunction>()),
+              CUDA_ERROR_INVALID_HANDLE);
+}
+
+CONFORM_WITH(cuFuncGetAttribute, needs_cuInit, nothing) {
+  int value;
+  expect_code("not initialised", cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_NUM_REGS, nullptr),
+              CUDA_ERROR_NOT_INITIALIZED);
 }
 
 }  // namespace limen::conform

@@ -1,4 +1,5 @@
 #include "conformance/conform.h"
+#include "conformance/texts.h"
 
 namespace limen::conform {
 namespace {
@@ -41,6 +42,46 @@ CONFORM(cuFuncGetParamInfo, offsets_and_sizes) {
   expect("4 bytes", bytes, 4u);
   expect_code("without size", cuFuncGetParamInfo(function, 0, &offset, nullptr), CUDA_SUCCESS);
   expect_code("third", cuFuncGetParamInfo(function, 2, &offset, &bytes), CUDA_ERROR_INVALID_VALUE);
+}
+
+CONFORM(cuFuncGetParamInfo, places_of_parameters) {
+  CUmodule module = module_of_text(launches_text);
+  CUfunction mixed = function_in(module, "mixed");
+  size_t offset = 99, size = 99;
+  expect_code("byte", cuFuncGetParamInfo(mixed, 0, &offset, &size), CUDA_SUCCESS);
+  expect("byte's place", offset, 0u);
+  expect("byte's size", size, 1u);
+  expect_code("address", cuFuncGetParamInfo(mixed, 1, &offset, &size), CUDA_SUCCESS);
+  expect("address's place", offset, 8u);
+  expect("address's size", size, 8u);
+  expect_code("structure", cuFuncGetParamInfo(mixed, 2, &offset, &size), CUDA_SUCCESS);
+  expect("structure's place", offset, 16u);
+  expect("structure's size", size, 12u);
+  expect_code("short", cuFuncGetParamInfo(mixed, 3, &offset, &size), CUDA_SUCCESS);
+  expect("short's place", offset, 28u);
+  expect("short's size", size, 2u);
+  offset = 99;
+  expect_code("without a size", cuFuncGetParamInfo(mixed, 1, &offset, nullptr), CUDA_SUCCESS);
+  expect("the place", offset, 8u);
+  expect_code("behind the last", cuFuncGetParamInfo(mixed, 4, &offset, &size),
+              CUDA_ERROR_INVALID_VALUE);
+  expect_code("far behind", cuFuncGetParamInfo(mixed, ~size_t{0}, &offset, &size),
+              CUDA_ERROR_INVALID_VALUE);
+  expect_code("of a kernel without any",
+              cuFuncGetParamInfo(function_in(module, "nothing"), 0, &offset, &size),
+              CUDA_ERROR_INVALID_VALUE);
+  expect_code("no place", cuFuncGetParamInfo(mixed, 0, nullptr, &size), CUDA_ERROR_INVALID_VALUE);
+  expect_code("no function", cuFuncGetParamInfo(nullptr, 0, &offset, &size),
+              CUDA_ERROR_INVALID_HANDLE);  // to measure on H200
+  REQUIRE(cuModuleUnload(module));
+  expect_code("unloaded", cuFuncGetParamInfo(mixed, 0, &offset, &size),
+              CUDA_ERROR_INVALID_HANDLE);  // to measure on H200
+}
+
+CONFORM_WITH(cuFuncGetParamInfo, needs_cuInit, nothing) {
+  size_t a, b;
+  expect_code("not initialised", cuFuncGetParamInfo(nullptr, 0, &a, &b),
+              CUDA_ERROR_NOT_INITIALIZED);
 }
 
 }  // namespace limen::conform

@@ -1,4 +1,5 @@
 #include "conformance/conform.h"
+#include "conformance/texts.h"
 
 namespace limen::conform {
 namespace {
@@ -42,6 +43,44 @@ CONFORM(cuFuncSetSharedMemConfig, is_a_preference) {
   expect_code("no function",
               cuFuncSetSharedMemConfig(nullptr, CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE),
               CUDA_ERROR_INVALID_HANDLE);
+}
+
+CONFORM(cuFuncSetSharedMemConfig, every_size) {
+  CUmodule module = module_of_text(program);
+  CUfunction function = function_in(module, "second");
+  expect_code("default", cuFuncSetSharedMemConfig(function, CU_SHARED_MEM_CONFIG_DEFAULT_BANK_SIZE),
+              CUDA_SUCCESS);
+  expect_code("four", cuFuncSetSharedMemConfig(function, CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE),
+              CUDA_SUCCESS);
+  expect_code("eight",
+              cuFuncSetSharedMemConfig(function, CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE),
+              CUDA_SUCCESS);
+  Buffer word(4);
+  REQUIRE(launch(function, 1, 1, nullptr, word.at()));
+  expect("it still runs", read<uint32_t>(word), 12u);
+  expect_code("unknown", cuFuncSetSharedMemConfig(function, CUsharedconfig(3)),
+              CUDA_ERROR_INVALID_VALUE);
+  expect_code("negative", cuFuncSetSharedMemConfig(function, CUsharedconfig(-1)),
+              CUDA_ERROR_INVALID_VALUE);
+  expect_code("no function",
+              cuFuncSetSharedMemConfig(nullptr, CU_SHARED_MEM_CONFIG_DEFAULT_BANK_SIZE),
+              CUDA_ERROR_INVALID_HANDLE);
+  REQUIRE(cuModuleUnload(module));
+  expect_code("unloaded",
+              cuFuncSetSharedMemConfig(function, CU_SHARED_MEM_CONFIG_DEFAULT_BANK_SIZE),
+              CUDA_ERROR_INVALID_HANDLE);  // to measure on H200
+}
+
+CONFORM_WITH(cuFuncSetSharedMemConfig, needs_a_context, initialised) {
+  expect_code("no context",
+              cuFuncSetSharedMemConfig(nullptr, CU_SHARED_MEM_CONFIG_DEFAULT_BANK_SIZE),
+              CUDA_ERROR_INVALID_HANDLE);
+}
+
+CONFORM_WITH(cuFuncSetSharedMemConfig, needs_cuInit, nothing) {
+  expect_code("not initialised",
+              cuFuncSetSharedMemConfig(nullptr, CU_SHARED_MEM_CONFIG_DEFAULT_BANK_SIZE),
+              CUDA_ERROR_NOT_INITIALIZED);
 }
 
 }  // namespace limen::conform

@@ -8,8 +8,7 @@ CONFORM(cuDestroyExternalMemory, ends_the_handle) {
   CUDA_EXTERNAL_MEMORY_BUFFER_DESC desc{};
   desc.size = 4096;
   CUdeviceptr address = 0;
-  expect_code("nothing can be mapped",
-              cuExternalMemoryGetMappedBuffer(&address, memory, &desc),
+  expect_code("nothing can be mapped", cuExternalMemoryGetMappedBuffer(&address, memory, &desc),
               CUDA_ERROR_INVALID_HANDLE);
 }
 

@@ -27,8 +27,7 @@ inline int make_file(size_t bytes = external_bytes) {
 
 /// The same pages, seen by their owner.
 inline volatile uint32_t* owners_view(int descriptor) {
-  void* memory =
-      mmap(nullptr, external_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+  void* memory = mmap(nullptr, external_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
   return static_cast<volatile uint32_t*>(memory);
 }
 

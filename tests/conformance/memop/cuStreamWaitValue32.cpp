@@ -1,3 +1,7 @@
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <ctime>
 #include <thread>
 
@@ -157,6 +161,26 @@ CONFORM(cuStreamWaitValue32, wrong_arguments) {
 
 CONFORM_WITH(cuStreamWaitValue32, needs_a_context, initialised) {
   expect_code("no context", cuStreamWaitValue32(nullptr, 16, 1, 0), CUDA_ERROR_INVALID_CONTEXT);
+}
+
+CONFORM(cuStreamWaitValue32, released_by_another_process) {
+  void* shared = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  REQUIRE(cuMemHostRegister(shared, 4096, CU_MEMHOSTREGISTER_DEVICEMAP));
+  CUdeviceptr address = 0;
+  REQUIRE(cuMemHostGetDevicePointer(&address, shared, 0));
+  CUstream stream = nullptr;
+  REQUIRE(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+  expect_code("wait", cuStreamWaitValue32(stream, address, 3, CU_STREAM_WAIT_VALUE_EQ),
+              CUDA_SUCCESS);
+  pid_t child = fork();
+  if (child == 0) {
+    usleep(20000);
+    *static_cast<volatile uint32_t*>(shared) = 3;
+    _exit(0);
+  }
+  expect_code("held", cuStreamQuery(stream), CUDA_ERROR_NOT_READY);
+  expect_code("goes on", cuStreamSynchronize(stream), CUDA_SUCCESS);
+  waitpid(child, nullptr, 0);
 }
 
 }  // namespace limen::conform

@@ -20,7 +20,7 @@ static void waits(Peer parent) {
   CUfunction store = common_kernel("store");
   REQUIRE(launch(store, 1, 1, stream, copy.at(), 0u));
   REQUIRE(cuStreamSynchronize(stream));
-  parent.send(1);  // ready
+  parent.send(1);         // ready
   parent.receive<int>();  // recorded behind a kernel that spins
   expect_code("not reached", cuEventQuery(event), CUDA_ERROR_NOT_READY);
   REQUIRE(cuStreamWaitEvent(stream, event, 0));

@@ -12,8 +12,8 @@ CONFORM(cuMemGetHandleForAddressRange, wrong_arguments) {
               CUDA_ERROR_INVALID_VALUE);
   expect_code("no bytes", cuMemGetHandleForAddressRange(&descriptor, buffer, 0, type, 0),
               CUDA_ERROR_INVALID_VALUE);
-  expect_code("not a page", cuMemGetHandleForAddressRange(&descriptor, buffer.at(512), 4096, type,
-                                                          0),
+  expect_code("not a page",
+              cuMemGetHandleForAddressRange(&descriptor, buffer.at(512), 4096, type, 0),
               CUDA_ERROR_INVALID_VALUE);
   expect_code("no type",
               cuMemGetHandleForAddressRange(&descriptor, buffer, 4096,

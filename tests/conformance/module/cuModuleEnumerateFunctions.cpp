@@ -1,4 +1,5 @@
 #include "conformance/conform.h"
+#include "conformance/texts.h"
 
 namespace limen::conform {
 namespace {
@@ -39,6 +40,38 @@ CONFORM(cuModuleEnumerateFunctions, lists_them) {
   expect_code("no room", cuModuleEnumerateFunctions(list, 0, module), CUDA_ERROR_INVALID_VALUE);
   expect_code("no result", cuModuleEnumerateFunctions(nullptr, 2, module),
               CUDA_ERROR_INVALID_VALUE);
+}
+
+CONFORM(cuModuleEnumerateFunctions, all_or_fewer) {
+  CUmodule module = module_of_text(program);
+  CUfunction list[4] = {nullptr, nullptr, nullptr, nullptr};
+  expect_code("two", cuModuleEnumerateFunctions(list, 2, module), CUDA_SUCCESS);
+  expect_true("both kernels", list[0] && list[1] && list[0] != list[1]);
+  const char *one = nullptr, *two = nullptr;
+  REQUIRE(cuFuncGetName(&one, list[0]));
+  REQUIRE(cuFuncGetName(&two, list[1]));
+  expect_true("by name", (!std::strcmp(one, "first") && !std::strcmp(two, "second")) ||
+                             (!std::strcmp(two, "first") && !std::strcmp(one, "second")));
+  CUfunction known = function_in(module, "first");
+  expect_true("the same handles", known == list[0] || known == list[1]);
+  CUfunction few[2] = {nullptr, nullptr};
+  expect_code("one", cuModuleEnumerateFunctions(few, 1, module), CUDA_SUCCESS);
+  expect_true("only one", few[0] && !few[1]);
+  expect_code("room for four", cuModuleEnumerateFunctions(list, 4, module), CUDA_SUCCESS);
+  expect_true("the rest is left alone", !list[2] && !list[3]);  // to measure on H200
+  expect_code("no list", cuModuleEnumerateFunctions(nullptr, 2, module), CUDA_ERROR_INVALID_VALUE);
+  expect_code("none", cuModuleEnumerateFunctions(list, 0, module),
+              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+  expect_code("no module", cuModuleEnumerateFunctions(list, 2, nullptr),
+              CUDA_ERROR_INVALID_HANDLE);  // to measure on H200
+  REQUIRE(cuModuleUnload(module));
+  expect_code("unloaded", cuModuleEnumerateFunctions(list, 2, module), CUDA_ERROR_INVALID_HANDLE);
+}
+
+CONFORM_WITH(cuModuleEnumerateFunctions, needs_cuInit, nothing) {
+  CUfunction f;
+  expect_code("not initialised", cuModuleEnumerateFunctions(&f, 1, nullptr),
+              CUDA_ERROR_NOT_INITIALIZED);
 }
 
 }  // namespace limen::conform

@@ -1,4 +1,5 @@
 #include "conformance/conform.h"
+#include "conformance/texts.h"
 
 namespace limen::conform {
 namespace {
@@ -32,6 +33,31 @@ CONFORM(cuModuleGetFunctionCount, counts_kernels) {
   expect_code("count", cuModuleGetFunctionCount(&count, load()), CUDA_SUCCESS);
   expect("two", count, 2u);
   expect_code("no result", cuModuleGetFunctionCount(nullptr, load()), CUDA_ERROR_INVALID_VALUE);
+}
+
+CONFORM(cuModuleGetFunctionCount, counts_kernels_too) {
+  unsigned count = 99;
+  CUmodule module = module_of_text(program);
+  expect_code("two", cuModuleGetFunctionCount(&count, module), CUDA_SUCCESS);
+  expect("two kernels", count, 2u);
+  expect_code(
+      "none",
+      cuModuleGetFunctionCount(
+          &count, module_of_text(
+                      ".version 7.0\n.target sm_70\n.address_size 64\n.visible .global .u32 x;\n")),
+      CUDA_SUCCESS);
+  expect("no kernels", count, 0u);
+  expect_code("no result", cuModuleGetFunctionCount(nullptr, module), CUDA_ERROR_INVALID_VALUE);
+  expect_code("no module", cuModuleGetFunctionCount(&count, nullptr),
+              CUDA_ERROR_INVALID_HANDLE);  // to measure on H200
+  REQUIRE(cuModuleUnload(module));
+  expect_code("unloaded", cuModuleGetFunctionCount(&count, module), CUDA_ERROR_INVALID_HANDLE);
+}
+
+CONFORM_WITH(cuModuleGetFunctionCount, needs_cuInit, nothing) {
+  unsigned count;
+  expect_code("not initialised", cuModuleGetFunctionCount(&count, nullptr),
+              CUDA_ERROR_NOT_INITIALIZED);
 }
 
 }  // namespace limen::conform

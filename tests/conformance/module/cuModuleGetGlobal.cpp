@@ -1,4 +1,5 @@
 #include "conformance/conform.h"
+#include "conformance/texts.h"
 
 namespace limen::conform {
 namespace {
@@ -39,6 +40,68 @@ CONFORM(cuModuleGetGlobal, has_its_first_value) {
               CUDA_ERROR_NOT_FOUND);
   expect_code("no name", cuModuleGetGlobal(&address, &bytes, module, nullptr),
               CUDA_ERROR_INVALID_VALUE);
+}
+
+CONFORM(cuModuleGetGlobal, variables_by_name) {
+  CUmodule module = module_of_text(program);
+  CUdeviceptr counter = 0, constant = 0, again = 0;
+  size_t bytes = 0;
+  expect_code("global", cuModuleGetGlobal(&counter, &bytes, module, "counter"), CUDA_SUCCESS);
+  expect("its size", bytes, 4u);
+  expect("its value", read<uint32_t>(counter), 7u);
+  write<uint32_t>(counter, 100);
+  Buffer word(4);
+  REQUIRE(launch(function_in(module, "first"), 1, 1, nullptr, word.at(), 1u));
+  expect("kernels see a new value", read<uint32_t>(word), 101u);
+  expect_code("constant", cuModuleGetGlobal(&constant, &bytes, module, "table"), CUDA_SUCCESS);
+  expect("its size in bytes", bytes, 16u);
+  write<uint32_t>(constant + 4, 55);
+  REQUIRE(launch(function_in(module, "second"), 1, 1, nullptr, word.at()));
+  expect("kernels see a new constant", read<uint32_t>(word), 55u);
+  expect_code("only the address", cuModuleGetGlobal(&again, nullptr, module, "counter"),
+              CUDA_SUCCESS);
+  expect_true("the same", again == counter);
+  bytes = 0;
+  expect_code("only the size", cuModuleGetGlobal(nullptr, &bytes, module, "table"), CUDA_SUCCESS);
+  expect("the size", bytes, 16u);
+}
+
+CONFORM(cuModuleGetGlobal, wrong_arguments) {
+  CUmodule module = module_of_text(program);
+  CUdeviceptr address = 0;
+  size_t bytes = 0;
+  expect_code("no such name", cuModuleGetGlobal(&address, &bytes, module, "nobody"),
+              CUDA_ERROR_NOT_FOUND);
+  expect_code("the name of a kernel", cuModuleGetGlobal(&address, &bytes, module, "first"),
+              CUDA_ERROR_NOT_FOUND);
+  expect_code("a variable of the module's own",
+              cuModuleGetGlobal(&address, &bytes, module, "hidden"),
+              CUDA_SUCCESS);  // to measure on H200: unused, it may be left out
+  expect_code("the empty name", cuModuleGetGlobal(&address, &bytes, module, ""),
+              CUDA_ERROR_NOT_FOUND);
+  expect_code("no name", cuModuleGetGlobal(&address, &bytes, module, nullptr),
+              CUDA_ERROR_INVALID_VALUE);
+  expect_code("nothing asked", cuModuleGetGlobal(nullptr, nullptr, module, "counter"),
+              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+  expect_code("no module", cuModuleGetGlobal(&address, &bytes, nullptr, "counter"),
+              CUDA_ERROR_INVALID_HANDLE);
+  REQUIRE(cuModuleUnload(module));
+  expect_code("unloaded", cuModuleGetGlobal(&address, &bytes, module, "counter"),
+              CUDA_ERROR_INVALID_HANDLE);
+}
+
+CONFORM_WITH(cuModuleGetGlobal, needs_a_context, initialised) {
+  CUdeviceptr a;
+  size_t n;
+  expect_code("no context", cuModuleGetGlobal(&a, &n, nullptr, "counter"),
+              CUDA_ERROR_INVALID_HANDLE);
+}
+
+CONFORM_WITH(cuModuleGetGlobal, needs_cuInit, nothing) {
+  CUdeviceptr a;
+  size_t n;
+  expect_code("not initialised", cuModuleGetGlobal(&a, &n, nullptr, "counter"),
+              CUDA_ERROR_NOT_INITIALIZED);
 }
 
 }  // namespace limen::conform

@@ -1,8 +1,9 @@
-#include <unistd.h>
-
-#include <fstream>
-
 #include "conformance/conform.h"
+#include "conformance/fat_binary.h"
+#include "conformance/texts.h"
+
+#include <unistd.h>
+#include <fstream>
 
 namespace limen::conform {
 namespace {
@@ -42,6 +43,45 @@ CONFORM(cuModuleLoad, from_a_file) {
   expect_code("no file", cuModuleLoad(&module, "/nowhere/at/all"), CUDA_ERROR_FILE_NOT_FOUND);
   expect_code("no path", cuModuleLoad(&module, nullptr), CUDA_ERROR_INVALID_VALUE);
   cuModuleUnload(load());
+}
+
+CONFORM(cuModuleLoad, code_of_a_file) {
+  CUmodule module = nullptr;
+  {
+    TextFile file(program);
+    expect_code("loads", cuModuleLoad(&module, file.path()), CUDA_SUCCESS);
+  }
+  Buffer word(4);
+  REQUIRE(launch(function_in(module, "first"), 1, 1, nullptr, word.at(), 20u));
+  expect("it runs without its file", read<uint32_t>(word), 27u);
+}
+
+CONFORM(cuModuleLoad, wrong_files) {
+  CUmodule module = nullptr;
+  TextFile good(program), empty(""), words("no code at all"),
+      broken(".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k() {\n  reet;\n}\n");
+  expect_code("missing", cuModuleLoad(&module, "/nonexistent/module.ptx"),
+              CUDA_ERROR_FILE_NOT_FOUND);
+  expect_code("the empty name", cuModuleLoad(&module, ""),
+              CUDA_ERROR_FILE_NOT_FOUND);  // to measure on H200
+  expect_code("a folder", cuModuleLoad(&module, "/tmp"),
+              CUDA_ERROR_FILE_NOT_FOUND);  // to measure on H200
+  expect_code("no name", cuModuleLoad(&module, nullptr), CUDA_ERROR_INVALID_VALUE);
+  expect_code("no result", cuModuleLoad(nullptr, good.path()), CUDA_ERROR_INVALID_VALUE);
+  expect_code("empty", cuModuleLoad(&module, empty.path()),
+              CUDA_ERROR_INVALID_IMAGE);  // to measure on H200
+  expect_code("other words", cuModuleLoad(&module, words.path()), CUDA_ERROR_INVALID_IMAGE);
+  expect_code("a syntax error", cuModuleLoad(&module, broken.path()), CUDA_ERROR_INVALID_PTX);
+}
+
+CONFORM_WITH(cuModuleLoad, needs_a_context, initialised) {
+  CUmodule module;
+  expect_code("no context", cuModuleLoad(&module, "/nonexistent"), CUDA_ERROR_INVALID_CONTEXT);
+}
+
+CONFORM_WITH(cuModuleLoad, needs_cuInit, nothing) {
+  CUmodule module;
+  expect_code("not initialised", cuModuleLoad(&module, "/nonexistent"), CUDA_ERROR_NOT_INITIALIZED);
 }
 
 }  // namespace limen::conform

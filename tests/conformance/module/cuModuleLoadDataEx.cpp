@@ -1,4 +1,7 @@
 #include "conformance/conform.h"
+#include "conformance/texts.h"
+
+#include <string>
 
 namespace limen::conform {
 namespace {
@@ -47,6 +50,186 @@ CONFORM(cuModuleLoadDataEx, errors_go_to_the_log) {
   expect_code("no text", cuModuleLoadDataEx(&module, nullptr, 0, nullptr, nullptr),
               CUDA_ERROR_INVALID_VALUE);
   cuModuleUnload(load());
+}
+
+namespace {
+
+struct Logs {
+  char error[1024], info[1024];
+  CUjit_option options[5] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+                             CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES,
+                             CU_JIT_LOG_VERBOSE};
+  void* values[5];
+  explicit Logs(size_t bytes = sizeof error, bool verbose = false) {
+    std::memset(error, 'x', sizeof error);
+    std::memset(info, 'x', sizeof info);
+    error[0] = info[0] = 0;
+    values[0] = error;
+    values[1] = reinterpret_cast<void*>(bytes);
+    values[2] = info;
+    values[3] = reinterpret_cast<void*>(bytes);
+    values[4] = reinterpret_cast<void*>(size_t{verbose});
+  }
+  CUresult load(const char* text) {
+    CUmodule module = nullptr;
+    return cuModuleLoadDataEx(&module, text, 5, options, values);
+  }
+  unsigned error_bytes() const {
+    return static_cast<unsigned>(reinterpret_cast<uintptr_t>(values[1]));
+  }
+};
+
+constexpr const char* broken =
+    ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k() {\n  .reg .b32 %r;\n  reet "
+    "%r;\n  ret;\n}\n";
+
+}  // namespace
+
+CONFORM(cuModuleLoadDataEx, without_options) {
+  CUmodule module = nullptr;
+  expect_code("loads", cuModuleLoadDataEx(&module, program, 0, nullptr, nullptr), CUDA_SUCCESS);
+  Buffer word(4);
+  REQUIRE(launch(function_in(module, "first"), 1, 1, nullptr, word.at(), 9u));
+  expect("counter plus 9", read<uint32_t>(word), 16u);
+}
+
+CONFORM(cuModuleLoadDataEx, an_error_names_its_line) {
+  Logs logs;
+  expect_code("the error", logs.load(broken), CUDA_ERROR_INVALID_PTX);
+  expect_true("its line", std::strstr(logs.error, "line 6") != nullptr);
+  expect_true("the word error", std::strstr(logs.error, "error") != nullptr);
+  expect_true("the last words", std::strstr(logs.error, "ptxas fatal") != nullptr);
+  expect_true("the size", logs.error_bytes() >= std::strlen(logs.error) &&
+                              logs.error_bytes() <= std::strlen(logs.error) + 1);
+}
+
+CONFORM(cuModuleLoadDataEx, every_error_names_its_line) {
+  auto with = [](const char* line) {
+    return std::string(
+               ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 p) "
+               "{\n  .reg .b32 %r;\n  .reg .b64 %d;\n") +
+           line + "\n  ret;\n}\n";
+  };
+  struct {
+    const char* what;
+    const char* line;
+  } constexpr wrong[] = {
+      {"unknown register", "mov.u32 %r, %zz;"},       {"wrong type", "mov.u32 %r, %d;"},
+      {"missing semicolon", "mov.u32 %r, 1"},         {"unknown label", "bra nowhere;"},
+      {"unknown parameter", "ld.param.u64 %d, [q];"}, {"too few operands", "add.u32 %r, %r;"},
+      {"unknown modifier", "add.u33 %r, %r, %r;"},    {"unknown function", "call missing;"}};
+  for (auto& one : wrong) {
+    Logs logs;
+    expect_code(one.what, logs.load(with(one.line).c_str()), CUDA_ERROR_INVALID_PTX);
+    expect_true(std::string(one.what) + ": a line",
+                std::strstr(logs.error, "line 7") || std::strstr(logs.error, "line 8"));
+  }
+}
+
+CONFORM(cuModuleLoadDataEx, logs_keep_to_their_buffers) {
+  Logs logs(16);
+  expect_code("the error", logs.load(broken), CUDA_ERROR_INVALID_PTX);
+  expect("15 letters", std::strlen(logs.error), 15u);
+  expect("nothing behind them", std::string_view(logs.error + 16, 4), "xxxx");
+  Logs none(0);
+  expect_code("a buffer of no bytes", none.load(broken), CUDA_ERROR_INVALID_PTX);
+  expect("left alone", std::string_view(none.error + 1, 3), "xxx");
+  Logs good;
+  expect_code("no error", good.load(program), CUDA_SUCCESS);
+  expect("an empty log", std::string_view(good.error), "");
+  expect("of no bytes", good.error_bytes(), 0u);  // to measure on H200
+}
+
+CONFORM(cuModuleLoadDataEx, verbose_tells_of_kernels) {
+  Logs logs(1024, true);
+  expect_code("loads", logs.load(program), CUDA_SUCCESS);
+  expect_true("names a kernel", std::strstr(logs.info, "first") != nullptr);  // to measure on H200
+}
+
+CONFORM(cuModuleLoadDataEx, every_option) {
+  struct {
+    const char* name;
+    CUjit_option option;
+    uintptr_t value;
+  } constexpr all[] = {{"max registers", CU_JIT_MAX_REGISTERS, 64},
+                       {"threads per block", CU_JIT_THREADS_PER_BLOCK, 256},
+                       {"wall time", CU_JIT_WALL_TIME, 0},
+                       {"optimization", CU_JIT_OPTIMIZATION_LEVEL, 0},
+                       {"target from context", CU_JIT_TARGET_FROM_CUCONTEXT, 0},
+                       {"fallback", CU_JIT_FALLBACK_STRATEGY, CU_PREFER_PTX},
+                       {"debug information", CU_JIT_GENERATE_DEBUG_INFO, 1},
+                       {"verbose", CU_JIT_LOG_VERBOSE, 1},
+                       {"line information", CU_JIT_GENERATE_LINE_INFO, 1},
+                       {"cache mode", CU_JIT_CACHE_MODE, CU_JIT_CACHE_OPTION_CG},
+                       {"position independent", CU_JIT_POSITION_INDEPENDENT_CODE, 1},
+                       {"blocks of a multiprocessor", CU_JIT_MIN_CTA_PER_SM, 2},
+                       {"most threads", CU_JIT_MAX_THREADS_PER_BLOCK, 512},
+                       {"override", CU_JIT_OVERRIDE_DIRECTIVE_VALUES, 1},
+                       {"split", CU_JIT_SPLIT_COMPILE, 1}};
+  for (auto& one : all) {
+    CUmodule module = nullptr;
+    CUjit_option option = one.option;
+    void* value = reinterpret_cast<void*>(one.value);
+    expect_code(one.name, cuModuleLoadDataEx(&module, program, 1, &option, &value), CUDA_SUCCESS);
+    Buffer word(4);
+    REQUIRE(launch(function_in(module, "first"), 1, 1, nullptr, word.at(), 1u));
+    expect(std::string(one.name) + ": runs", read<uint32_t>(word), 8u);
+  }
+}
+
+CONFORM(cuModuleLoadDataEx, wall_time_is_told) {
+  CUmodule module = nullptr;
+  CUjit_option option = CU_JIT_WALL_TIME;
+  void* value = nullptr;
+  expect_code("loads", cuModuleLoadDataEx(&module, program, 1, &option, &value), CUDA_SUCCESS);
+  float milliseconds = -1;
+  std::memcpy(&milliseconds, &value, sizeof milliseconds);
+  expect_true("some time", milliseconds > 0 && milliseconds < 60000);
+}
+
+CONFORM(cuModuleLoadDataEx, most_threads_limits_launches) {
+  CUmodule module = nullptr;
+  CUjit_option option = CU_JIT_MAX_THREADS_PER_BLOCK;
+  void* value = reinterpret_cast<void*>(64);
+  int most = 0;
+  expect_code("loads", cuModuleLoadDataEx(&module, program, 1, &option, &value), CUDA_SUCCESS);
+  REQUIRE(cuFuncGetAttribute(&most, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
+                             function_in(module, "first")));
+  expect("the limit", most, 64);  // to measure on H200
+  expect_code("a text with its own", cuModuleLoadDataEx(&module, sizes_text, 1, &option, &value),
+              CUDA_SUCCESS);
+  REQUIRE(cuFuncGetAttribute(&most, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
+                             function_in(module, "sizes")));
+  expect("keeps it", most, 128);  // to measure on H200
+}
+
+CONFORM(cuModuleLoadDataEx, wrong_arguments) {
+  CUmodule module = nullptr;
+  CUjit_option option = CUjit_option(99);
+  void* value = nullptr;
+  expect_code("no image", cuModuleLoadDataEx(&module, nullptr, 0, nullptr, nullptr),
+              CUDA_ERROR_INVALID_VALUE);
+  expect_code("no result", cuModuleLoadDataEx(nullptr, program, 0, nullptr, nullptr),
+              CUDA_ERROR_INVALID_VALUE);
+  expect_code("no options", cuModuleLoadDataEx(&module, program, 1, nullptr, nullptr),
+              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+  expect_code("an unknown option", cuModuleLoadDataEx(&module, program, 1, &option, &value),
+              CUDA_ERROR_INVALID_VALUE);
+  expect_code("the empty text", cuModuleLoadDataEx(&module, "", 0, nullptr, nullptr),
+              CUDA_ERROR_INVALID_IMAGE);
+  expect_true("no handle", module == nullptr);
+}
+
+CONFORM_WITH(cuModuleLoadDataEx, needs_a_context, initialised) {
+  CUmodule module;
+  expect_code("no context", cuModuleLoadDataEx(&module, program, 0, nullptr, nullptr),
+              CUDA_ERROR_INVALID_CONTEXT);
+}
+
+CONFORM_WITH(cuModuleLoadDataEx, needs_cuInit, nothing) {
+  CUmodule module;
+  expect_code("not initialised", cuModuleLoadDataEx(&module, program, 0, nullptr, nullptr),
+              CUDA_ERROR_NOT_INITIALIZED);
 }
 
 }  // namespace limen::conform

@@ -1,4 +1,5 @@
 #include "conformance/conform.h"
+#include "conformance/texts.h"
 
 namespace limen::conform {
 namespace {
@@ -36,6 +37,59 @@ CONFORM(cuModuleUnload, its_functions_are_gone) {
   expect_code("its handle", cuModuleGetFunctionCount(&count, module), CUDA_ERROR_INVALID_HANDLE);
   expect_code("twice", cuModuleUnload(module), CUDA_ERROR_INVALID_HANDLE);
   expect_code("none", cuModuleUnload(nullptr), CUDA_ERROR_INVALID_HANDLE);
+}
+
+CONFORM(cuModuleUnload, takes_functions_and_variables_along) {
+  CUmodule module = module_of_text(program);
+  CUfunction function = function_in(module, "first");
+  CUdeviceptr counter = 0;
+  REQUIRE(cuModuleGetGlobal(&counter, nullptr, module, "counter"));
+  Buffer word(4);
+  REQUIRE(launch(function, 1, 1, nullptr, word.at(), 1u));
+  REQUIRE(cuCtxSynchronize(nullptr));
+  expect_code("unloads", cuModuleUnload(module), CUDA_SUCCESS);
+  unsigned count = 0;
+  size_t bytes = 0;
+  expect_code("its handle", cuModuleGetFunctionCount(&count, module), CUDA_ERROR_INVALID_HANDLE);
+  expect_code("its function", launch(function, 1, 1, nullptr, word.at(), 1u),
+              CUDA_ERROR_INVALID_HANDLE);  // to measure on H200
+  expect_code("its variable", cuMemGetAddressRange(nullptr, &bytes, counter),
+              CUDA_ERROR_NOT_FOUND);  // to measure on H200
+  expect_code("twice", cuModuleUnload(module), CUDA_ERROR_INVALID_HANDLE);
+  expect_code("none", cuModuleUnload(nullptr), CUDA_ERROR_INVALID_HANDLE);
+}
+
+CONFORM(cuModuleUnload, of_a_library) {
+  CUmodule module = nullptr;
+  REQUIRE(cuLibraryGetModule(&module, library_of_text(program)));
+  expect_code("belongs to the library", cuModuleUnload(module),
+              CUDA_ERROR_NOT_PERMITTED);  // to measure on H200
+}
+
+CONFORM(cuModuleUnload, a_thousand_times) {
+  size_t before = 0, after = 0, total = 0;
+  REQUIRE(cuMemGetInfo(&before, &total));
+  int failures = 0;
+  for (int i = 0; i < 1000; ++i) {
+    CUmodule module = nullptr;
+    failures += cuModuleLoadData(&module, program) != CUDA_SUCCESS;
+    failures += cuModuleUnload(module) != CUDA_SUCCESS;
+  }
+  expect("no failure", failures, 0);
+  REQUIRE(cuMemGetInfo(&after, &total));
+  expect_true("memory comes back", before - after < size_t{64} << 20);
+}
+
+CONFORM(cuModuleUnload, foreign_memory) {
+  expect_code("refused", cuModuleUnload(foreign_handle<CUmodule>()), CUDA_ERROR_INVALID_HANDLE);
+}
+
+CONFORM_WITH(cuModuleUnload, needs_a_context, initialised) {
+  expect_code("no context", cuModuleUnload(nullptr), CUDA_ERROR_INVALID_HANDLE);
+}
+
+CONFORM_WITH(cuModuleUnload, needs_cuInit, nothing) {
+  expect_code("not initialised", cuModuleUnload(nullptr), CUDA_ERROR_NOT_INITIALIZED);
 }
 
 }  // namespace limen::conform

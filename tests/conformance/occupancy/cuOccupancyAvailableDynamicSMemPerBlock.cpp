@@ -1,4 +1,5 @@
 #include "conformance/conform.h"
+#include "conformance/texts.h"
 
 namespace limen::conform {
 
@@ -17,6 +18,52 @@ CONFORM(cuOccupancyAvailableDynamicSMemPerBlock, leaves_room_for_all) {
               CUDA_ERROR_INVALID_VALUE);
   expect_code("no result", cuOccupancyAvailableDynamicSMemPerBlock(nullptr, kernel, 1, 128),
               CUDA_ERROR_INVALID_VALUE);
+}
+
+CONFORM(cuOccupancyAvailableDynamicSMemPerBlock, what_leaves_room_for_the_blocks) {
+  CUmodule module = module_of_text(launches_text);
+  CUfunction dynamic = function_in(module, "dynamic");
+  size_t bytes = 0;
+  int blocks = 0, most = 0;
+  REQUIRE(cuDeviceGetAttribute(&most, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 0));
+  REQUIRE(cuFuncSetAttribute(dynamic, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, most));
+  expect_code("two blocks", cuOccupancyAvailableDynamicSMemPerBlock(&bytes, dynamic, 2, 64),
+              CUDA_SUCCESS);
+  REQUIRE(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, dynamic, 64, bytes));
+  expect_true("two fit", blocks >= 2);
+  expect_true("a good part", bytes >= 16384);
+  size_t fewer = 0;
+  expect_code("eight blocks", cuOccupancyAvailableDynamicSMemPerBlock(&fewer, dynamic, 8, 64),
+              CUDA_SUCCESS);
+  expect_true("less for each", fewer < bytes && fewer > 0);
+  REQUIRE(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, dynamic, 64, fewer));
+  expect_true("eight fit", blocks >= 8);
+  expect_code("more blocks than fit",
+              cuOccupancyAvailableDynamicSMemPerBlock(&bytes, dynamic, 3, 1024),
+              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+  expect_code("no result", cuOccupancyAvailableDynamicSMemPerBlock(nullptr, dynamic, 2, 64),
+              CUDA_ERROR_INVALID_VALUE);
+  expect_code("no blocks", cuOccupancyAvailableDynamicSMemPerBlock(&bytes, dynamic, 0, 64),
+              CUDA_ERROR_INVALID_VALUE);
+  expect_code("no threads", cuOccupancyAvailableDynamicSMemPerBlock(&bytes, dynamic, 2, 0),
+              CUDA_ERROR_INVALID_VALUE);
+  expect_code("no function", cuOccupancyAvailableDynamicSMemPerBlock(&bytes, nullptr, 2, 64),
+              CUDA_ERROR_INVALID_HANDLE);
+  REQUIRE(cuModuleUnload(module));
+  expect_code("unloaded", cuOccupancyAvailableDynamicSMemPerBlock(&bytes, dynamic, 2, 64),
+              CUDA_ERROR_INVALID_HANDLE);  // to measure on H200
+}
+
+CONFORM_WITH(cuOccupancyAvailableDynamicSMemPerBlock, needs_a_context, initialised) {
+  size_t n;
+  expect_code("no context", cuOccupancyAvailableDynamicSMemPerBlock(&n, nullptr, 2, 64),
+              CUDA_ERROR_INVALID_CONTEXT);
+}
+
+CONFORM_WITH(cuOccupancyAvailableDynamicSMemPerBlock, needs_cuInit, nothing) {
+  size_t n;
+  expect_code("not initialised", cuOccupancyAvailableDynamicSMemPerBlock(&n, nullptr, 2, 64),
+              CUDA_ERROR_NOT_INITIALIZED);
 }
 
 }  // namespace limen::conform

@@ -12,8 +12,8 @@ CONFORM(cuMemPoolCreate, an_empty_pool) {
   expect("no threshold", attribute(one, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD), 0u);
   expect("reuse by events", reuse_policy(one, CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES), 1);
   expect("reuse by chance", reuse_policy(one, CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC), 1);
-  expect("reuse by waiting",
-         reuse_policy(one, CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES), 1);
+  expect("reuse by waiting", reuse_policy(one, CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES),
+         1);
 }
 
 CONFORM(cuMemPoolCreate, on_the_host) {

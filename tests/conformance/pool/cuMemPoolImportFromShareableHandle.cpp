@@ -6,9 +6,9 @@ namespace limen::conform {
 
 CONFORM(cuMemPoolImportFromShareableHandle, nothing_can_be_allocated) {
   CUmemoryPool imported = nullptr;
-  expect_code("imports", cuMemPoolImportFromShareableHandle(&imported,
-                                                            os_handle(exported(make_pool(true))),
-                                                            by_descriptor, 0),
+  expect_code("imports",
+              cuMemPoolImportFromShareableHandle(&imported, os_handle(exported(make_pool(true))),
+                                                 by_descriptor, 0),
               CUDA_SUCCESS);
   CUdeviceptr address = 0;
   expect_code("no block", cuMemAllocFromPoolAsync(&address, 64, imported, nullptr),
@@ -21,14 +21,15 @@ CONFORM(cuMemPoolImportFromShareableHandle, nothing_can_be_allocated) {
 CONFORM(cuMemPoolImportFromShareableHandle, wrong_arguments) {
   CUmemoryPool imported = nullptr;
   const int descriptor = exported(make_pool(true)), null = open("/dev/null", O_RDWR);
-  expect_code("no result", cuMemPoolImportFromShareableHandle(nullptr, os_handle(descriptor),
-                                                              by_descriptor, 0),
+  expect_code("no result",
+              cuMemPoolImportFromShareableHandle(nullptr, os_handle(descriptor), by_descriptor, 0),
               CUDA_ERROR_INVALID_VALUE);
-  expect_code("flags", cuMemPoolImportFromShareableHandle(&imported, os_handle(descriptor),
-                                                          by_descriptor, 1),
-              CUDA_ERROR_INVALID_VALUE);
-  expect_code("another file", cuMemPoolImportFromShareableHandle(&imported, os_handle(null),
-                                                                 by_descriptor, 0),
+  expect_code(
+      "flags",
+      cuMemPoolImportFromShareableHandle(&imported, os_handle(descriptor), by_descriptor, 1),
+      CUDA_ERROR_INVALID_VALUE);
+  expect_code("another file",
+              cuMemPoolImportFromShareableHandle(&imported, os_handle(null), by_descriptor, 0),
               CUDA_ERROR_INVALID_VALUE);  // to measure on H200
 }
 

@@ -56,8 +56,8 @@ CONFORM(cuMemPoolImportPointer, wrong_arguments) {
   REQUIRE(cuMemPoolExportPointer(&data, take(pool, mega)));
   expect_code("into the exporting pool", cuMemPoolImportPointer(&address, pool, &data),
               CUDA_ERROR_INVALID_VALUE);  // to measure on H200
-  REQUIRE(cuMemPoolImportFromShareableHandle(&imported, os_handle(exported(pool)), by_descriptor,
-                                             0));
+  REQUIRE(
+      cuMemPoolImportFromShareableHandle(&imported, os_handle(exported(pool)), by_descriptor, 0));
   expect_code("no result", cuMemPoolImportPointer(nullptr, imported, &data),
               CUDA_ERROR_INVALID_VALUE);
   expect_code("no data", cuMemPoolImportPointer(&address, imported, nullptr),

@@ -57,8 +57,7 @@ CONFORM(cuMemPoolSetAttribute, high_marks_start_anew) {
 CONFORM(cuMemPoolSetAttribute, wrong_arguments) {
   CUmemoryPool pool = make_pool();
   uint64_t zero = 0;
-  expect_code("no value",
-              cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, nullptr),
+  expect_code("no value", cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, nullptr),
               CUDA_ERROR_INVALID_VALUE);
   expect_code("no pool", cuMemPoolSetAttribute(nullptr, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &zero),
               CUDA_ERROR_INVALID_VALUE);

@@ -18,8 +18,7 @@ CONFORM(cuMemSetMemPool, place_and_pool_must_agree) {
   const auto pinned = CU_MEM_ALLOCATION_TYPE_PINNED;
   expect_code("a device's pool for the host", cuMemSetMemPool(&host, pinned, own),
               CUDA_ERROR_INVALID_VALUE);
-  expect_code("for managed memory",
-              cuMemSetMemPool(&device, CU_MEM_ALLOCATION_TYPE_MANAGED, own),
+  expect_code("for managed memory", cuMemSetMemPool(&device, CU_MEM_ALLOCATION_TYPE_MANAGED, own),
               CUDA_ERROR_INVALID_VALUE);
   expect_code("no location", cuMemSetMemPool(nullptr, pinned, own), CUDA_ERROR_INVALID_VALUE);
   expect_code("no pool", cuMemSetMemPool(&device, pinned, nullptr), CUDA_ERROR_INVALID_VALUE);

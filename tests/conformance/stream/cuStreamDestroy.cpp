@@ -1,4 +1,5 @@
 #include "conformance/conform.h"
+#include "conformance/gate.h"
 
 namespace limen::conform {
 namespace {
@@ -37,6 +38,41 @@ CONFORM(cuStreamDestroy, work_goes_on) {
   expect("its work was done", read<uint32_t>(word), 6u);
   expect_code("twice", cuStreamDestroy(destroyed()), CUDA_ERROR_INVALID_HANDLE);
   expect_code("the default stream", cuStreamDestroy(nullptr), CUDA_ERROR_INVALID_HANDLE);
+}
+
+CONFORM(cuStreamDestroy, queued_work_goes_on) {
+  CUstream stream = nullptr;
+  REQUIRE(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+  HostWord word;
+  {
+    Gate gate(stream);
+    REQUIRE(launch(common_kernel("store"), 1, 1, stream, word.at(), 6u));
+    expect_code("does not wait", cuStreamDestroy(stream), CUDA_SUCCESS);
+    expect("not run yet", word.value(), 0u);
+  }
+  REQUIRE(cuCtxSynchronize(nullptr));
+  expect("run after all", word.value(), 6u);
+  expect_code("twice", cuStreamDestroy(stream), CUDA_ERROR_INVALID_HANDLE);
+}
+
+CONFORM(cuStreamDestroy, default_streams_stay) {
+  expect_code("null", cuStreamDestroy(nullptr), CUDA_ERROR_INVALID_HANDLE);
+  expect_code("legacy", cuStreamDestroy(CU_STREAM_LEGACY), CUDA_ERROR_INVALID_HANDLE);
+  expect_code("per thread", cuStreamDestroy(CU_STREAM_PER_THREAD), CUDA_ERROR_INVALID_HANDLE);
+  CUstream stream = nullptr;
+  REQUIRE(cuStreamCreate(&stream, 0));
+  auto first = reinterpret_cast<CUresult (*)(CUstream)>(driver_symbol("cuStreamDestroy"));
+  expect_code("first ABI", first(stream), CUDA_SUCCESS);
+  expect_code("after it", cuStreamQuery(stream), CUDA_ERROR_INVALID_HANDLE);
+}
+
+CONFORM(cuStreamDestroy, foreign_memory) {
+  expect_code("refused", cuStreamDestroy(foreign_handle<CUstream>()),
+              CUDA_ERROR_INVALID_HANDLE);  // to measure on H200
+}
+
+CONFORM_WITH(cuStreamDestroy, needs_cuInit, nothing) {
+  expect_code("not initialised", cuStreamDestroy(nullptr), CUDA_ERROR_NOT_INITIALIZED);
 }
 
 }  // namespace limen::conform

@@ -44,4 +44,36 @@ CONFORM(cuStreamGetFlags, of_a_busy_stream) {
   held.open();
 }
 
+CONFORM(cuStreamGetFlags, of_every_kind_of_stream) {
+  CUstream plain = nullptr, apart = nullptr;
+  REQUIRE(cuStreamCreate(&plain, CU_STREAM_DEFAULT));
+  REQUIRE(cuStreamCreate(&apart, CU_STREAM_NON_BLOCKING));
+  unsigned flags = 99;
+  expect_code("plain", cuStreamGetFlags(plain, &flags), CUDA_SUCCESS);
+  expect("plain flags", flags, 0u);
+  expect_code("non-blocking", cuStreamGetFlags(apart, &flags), CUDA_SUCCESS);
+  expect("non-blocking flags", flags, 1u);
+  expect_code("null", cuStreamGetFlags(nullptr, &flags), CUDA_SUCCESS);
+  expect("null's flags", flags, 0u);
+  flags = 99;
+  expect_code("legacy", cuStreamGetFlags(CU_STREAM_LEGACY, &flags), CUDA_SUCCESS);
+  expect("legacy's flags", flags, 0u);
+  flags = 99;
+  expect_code("per thread", cuStreamGetFlags(CU_STREAM_PER_THREAD, &flags), CUDA_SUCCESS);
+  expect("per thread's flags", flags, 0u);  // to measure on H200
+  expect_code("no result", cuStreamGetFlags(plain, nullptr), CUDA_ERROR_INVALID_VALUE);
+  REQUIRE(cuStreamDestroy(plain));
+  expect_code("destroyed", cuStreamGetFlags(plain, &flags), CUDA_ERROR_INVALID_HANDLE);
+}
+
+CONFORM_WITH(cuStreamGetFlags, needs_a_context, initialised) {
+  unsigned flags;
+  expect_code("no context", cuStreamGetFlags(nullptr, &flags), CUDA_ERROR_INVALID_CONTEXT);
+}
+
+CONFORM_WITH(cuStreamGetFlags, needs_cuInit, nothing) {
+  unsigned flags;
+  expect_code("not initialised", cuStreamGetFlags(nullptr, &flags), CUDA_ERROR_NOT_INITIALIZED);
+}
+
 }  // namespace limen::conform

@@ -9,8 +9,7 @@ CONFORM(cuMemPrefetchBatchAsync, each_to_its_place) {
   CUdeviceptr ranges[] = {one.address, two.address, three.address};
   size_t sizes[] = {Managed::bytes, Managed::bytes, Managed::bytes}, first[] = {0, 2};
   CUmemLocation places[] = {device_place, host_place};
-  expect_code("prefetches",
-              cuMemPrefetchBatchAsync(ranges, sizes, 3, places, first, 2, 0, stream),
+  expect_code("prefetches", cuMemPrefetchBatchAsync(ranges, sizes, 3, places, first, 2, 0, stream),
               CUDA_SUCCESS);
   REQUIRE(cuStreamSynchronize(stream));
   expect("one", one.last_prefetch(), 0);

@@ -32,8 +32,7 @@ CONFORM(cuMemCreate, sizes) {
   CUmemGenericAllocationHandle handle = 0;
   const size_t step = granularity();
   expect_code("no bytes", cuMemCreate(&handle, 0, &prop, 0), CUDA_ERROR_INVALID_VALUE);
-  expect_code("half a granule", cuMemCreate(&handle, step / 2, &prop, 0),
-              CUDA_ERROR_INVALID_VALUE);
+  expect_code("half a granule", cuMemCreate(&handle, step / 2, &prop, 0), CUDA_ERROR_INVALID_VALUE);
   expect_code("one and a half", cuMemCreate(&handle, step + step / 2, &prop, 0),
               CUDA_ERROR_INVALID_VALUE);
   expect_code("more than there is", cuMemCreate(&handle, step << 24, &prop, 0),

@@ -52,8 +52,8 @@ CONFORM(cuMemExportToShareableHandle, wrong_arguments) {
               CUDA_ERROR_INVALID_VALUE);
   expect_code("flags", cuMemExportToShareableHandle(&descriptor, handle, by_descriptor, 1),
               CUDA_ERROR_INVALID_VALUE);
-  expect_code("no type", cuMemExportToShareableHandle(&descriptor, handle,
-                                                      CU_MEM_HANDLE_TYPE_NONE, 0),
+  expect_code("no type",
+              cuMemExportToShareableHandle(&descriptor, handle, CU_MEM_HANDLE_TYPE_NONE, 0),
               CUDA_ERROR_INVALID_VALUE);
 }
 

@@ -79,17 +79,17 @@ CONFORM(cuMemImportFromShareableHandle, memory_outlives_the_exporter) {
 
 CONFORM(cuMemImportFromShareableHandle, what_is_no_allocation) {
   CUmemGenericAllocationHandle handle = 0;
-  expect_code("no descriptor", cuMemImportFromShareableHandle(&handle, os_handle(-1),
-                                                              by_descriptor),
+  expect_code("no descriptor",
+              cuMemImportFromShareableHandle(&handle, os_handle(-1), by_descriptor),
               CUDA_ERROR_INVALID_VALUE);  // to measure on H200
   const int null = open("/dev/null", O_RDWR);
-  expect_code("another file", cuMemImportFromShareableHandle(&handle, os_handle(null),
-                                                             by_descriptor),
+  expect_code("another file",
+              cuMemImportFromShareableHandle(&handle, os_handle(null), by_descriptor),
               CUDA_ERROR_INVALID_VALUE);  // to measure on H200
   expect_code("no result", cuMemImportFromShareableHandle(nullptr, os_handle(null), by_descriptor),
               CUDA_ERROR_INVALID_VALUE);
-  expect_code("no type", cuMemImportFromShareableHandle(&handle, os_handle(null),
-                                                        CU_MEM_HANDLE_TYPE_NONE),
+  expect_code("no type",
+              cuMemImportFromShareableHandle(&handle, os_handle(null), CU_MEM_HANDLE_TYPE_NONE),
               CUDA_ERROR_INVALID_VALUE);
 }
 

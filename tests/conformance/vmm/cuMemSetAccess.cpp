@@ -44,8 +44,7 @@ CONFORM(cuMemSetAccess, over_several_mappings) {
   REQUIRE(cuMemMap(address, step, 0, create(step), 0));
   REQUIRE(cuMemMap(address + step, step, 0, create(step), 0));
   CUmemAccessDesc desc = access_of(CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
-  expect_code("with a hole", cuMemSetAccess(address, 3 * step, &desc, 1),
-              CUDA_ERROR_INVALID_VALUE);
+  expect_code("with a hole", cuMemSetAccess(address, 3 * step, &desc, 1), CUDA_ERROR_INVALID_VALUE);
   expect_code("both", cuMemSetAccess(address, 2 * step, &desc, 1), CUDA_SUCCESS);
   REQUIRE(cuMemsetD8(address, 9, 2 * step));
   expect("filled", int{read<uint8_t>(address + 2 * step - 1)}, 9);

@@ -55,7 +55,9 @@ struct Mapped {
   CUmemGenericAllocationHandle handle;
 
   explicit Mapped(size_t granules = 1, bool exportable = false)
-      : bytes(granules * granularity()), address(reserve(bytes)), handle(create(bytes, exportable)) {
+      : bytes(granules * granularity()),
+        address(reserve(bytes)),
+        handle(create(bytes, exportable)) {
     REQUIRE(cuMemMap(address, bytes, 0, handle, 0));
     allow(address, bytes);
   }

@@ -19,7 +19,8 @@ class LimitsTest : public testing::Test {
             ("limen_limits_" + std::to_string(getpid()) + "_" +
              testing::UnitTest::GetInstance()->current_test_info()->name());
     files_ = {root_ / "proc", root_ / "cgroup"};
-    write("proc/meminfo", "MemTotal:     8388608 kB\nMemFree:  1024 kB\nMemAvailable: 4194304 kB\n");
+    write("proc/meminfo",
+          "MemTotal:     8388608 kB\nMemFree:  1024 kB\nMemAvailable: 4194304 kB\n");
   }
   ~LimitsTest() override { std::filesystem::remove_all(root_); }
 

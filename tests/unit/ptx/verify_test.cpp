@@ -33,6 +33,21 @@ TEST(Verify, RegisterTypes) {
   reject("mov.u32 %f1, %r1;", "register '%f1'");
 }
 
+// Triton writes loads and stores of one value so; answers of ptxas 13.0.
+TEST(Verify, LoneValuesInBraces) {
+  accept("ld.global.b32 { %r1 }, [%rd1];");
+  accept("ld.global.nc.b32 {%f1}, [%rd1+4];");
+  accept("ld.shared.b32 {%r1}, [%rd1];");
+  accept("ldu.global.b32 {%r1}, [%rd1];");
+  accept("st.global.b32 [%rd1], { %r1 };");
+  accept("st.global.b32 [%rd1], {5};");
+  accept("mov.b32 %r1, { %r2 };");
+  reject("mov.u32 { %r1 }, %r2;", "must be a register");
+  reject("add.s32 %r1, { %r2 }, %r3;", "must be a register");
+  reject("ld.global.b32 { %r1, %r2 }, [%rd1];", "vector");
+  reject("red.global.add.f32 [%rd1], {%f2};", "must be a register");
+}
+
 TEST(Verify, Counts) {
   reject("add.u32 %r1, %r2;", "takes 3 operands, found 2");
   reject("add.u32 %r1, %r2, %r3, %r4;", "takes at most 3 operands, found 4");

@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "drivers/cpu/device_runtime/device_grid.h"
+#include "drivers/cpu/graph/condition.h"
 #include "engine/fault.h"
 
 namespace limen::cpu {
@@ -78,6 +79,9 @@ uint64_t DeviceGrid::call(engine::DeviceCall& call) {
 uint64_t DeviceGrid::dispatch(engine::DeviceCall& call, CallMemory& memory) {
   int code = success;
   switch (function_of(call)) {
+    case DeviceCall::graph_set_conditional:
+      set_condition(call.args[0], word(call, 1));
+      return 0;
     case DeviceCall::get_parameter_buffer:
       return parameter_buffer(call);
     case DeviceCall::get_parameter_buffer_v2:

@@ -74,9 +74,9 @@ uint64_t Allocator::allocate(uint64_t bytes, MemoryKind kind, uint32_t owner, ui
   return base;
 }
 
-/// Memory is taken from the system when it is first touched, where a shortage would be the process's
-/// death. So it is asked before, at large blocks and each time that the use has grown: asking costs
-/// 100 us.
+/// Memory is taken from the system when it is first touched, where a shortage would be the
+/// process's death. So it is asked before, at large blocks and each time that the use has grown:
+/// asking costs 100 us.
 bool Allocator::system_has(uint64_t bytes) {
   constexpr uint64_t step_bytes = uint64_t{64} << 20;
   if (!options_.available_bytes) return true;
@@ -136,7 +136,8 @@ bool Allocator::share(uint64_t base, SharedBlock* out) {
   uint64_t start = options_.base;
   std::shared_ptr<SharedFile> file = options_.file;
   if (!file) {
-    if (!region->file && !move_to_file(region)) return false;
+    // Old and new pages exist both while it moves.
+    if (!region->file && (!can_copy(region->committed) || !move_to_file(region))) return false;
     file = region->file;
     start = region->base;
   }

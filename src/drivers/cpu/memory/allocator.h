@@ -21,18 +21,19 @@ struct SuspendedMemory;
 
 enum class MemoryKind : uint8_t {
   none = 0,
-  device,   ///< cuMemAlloc
-  managed,  ///< cuMemAllocManaged, __managed__ variables
-  pool,     ///< cuMemAllocAsync
-  idle,     ///< freed into a pool: mapped, but not the program's
-  module,   ///< globals and constants of a loaded module
-  heap,     ///< the region of the kernels' malloc
-  host,     ///< cuMemHostAlloc
-  array,    ///< texels of a CUDA array
-  mapped,   ///< cuMemMap, in the virtual partition like the rest
-  ipc,      ///< cuIpcOpenMemHandle
-  external, ///< cuExternalMemoryGetMappedBuffer
-  imported, ///< cuMemPoolImportPointer
+  device,    ///< cuMemAlloc
+  managed,   ///< cuMemAllocManaged, __managed__ variables
+  pool,      ///< cuMemAllocAsync
+  idle,      ///< freed into a pool: mapped, but not the program's
+  module,    ///< globals and constants of a loaded module
+  heap,      ///< the region of the kernels' malloc
+  host,      ///< cuMemHostAlloc
+  array,     ///< texels of a CUDA array
+  mapped,    ///< cuMemMap, in the virtual partition like the rest
+  ipc,       ///< cuIpcOpenMemHandle
+  external,  ///< cuExternalMemoryGetMappedBuffer
+  imported,  ///< cuMemPoolImportPointer
+  graph,     ///< of an allocation node of a graph
 };
 
 class SharedFile;
@@ -82,6 +83,10 @@ class Allocator {
   /// Moves the live block into a file that other processes can map, if it is in none yet. Small
   /// blocks take their neighbours along. False: no such block, or no descriptor is left.
   bool share(uint64_t base, SharedBlock* out);
+  /// Whether the system has room for a copy of so many bytes.
+  bool can_copy(uint64_t bytes) const {
+    return !options_.available_bytes || bytes <= options_.available_bytes();
+  }
   /// Counts memory that lies elsewhere (cuMemCreate); false when it would exceed the limit.
   bool charge(uint64_t bytes);
   void uncharge(uint64_t bytes) { used_.fetch_sub(bytes, std::memory_order_relaxed); }

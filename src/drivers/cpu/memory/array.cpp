@@ -312,6 +312,8 @@ CUresult cuArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS* memoryRequ
   if (!driver().device(device)) return CUDA_ERROR_INVALID_DEVICE;
   const Array* found = array_of(array);
   if (!found) return CUDA_ERROR_INVALID_HANDLE;
+  // source: CUDA Driver API 13.0, cuArrayGetMemoryRequirements: other arrays have their memory.
+  if (!(found->desc.Flags & CUDA_ARRAY3D_DEFERRED_MAPPING)) return CUDA_ERROR_INVALID_VALUE;
   *memoryRequirements = {};
   memoryRequirements->size = found->image.slice * found->image.depth;
   memoryRequirements->alignment = level_align_bytes;
@@ -405,6 +407,7 @@ CUresult cuMipmappedArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS* m
   if (!driver().device(device)) return CUDA_ERROR_INVALID_DEVICE;
   const MipmappedArray* found = mipmapped_array_of(mipmap);
   if (!found) return CUDA_ERROR_INVALID_HANDLE;
+  if (!(found->desc.Flags & CUDA_ARRAY3D_DEFERRED_MAPPING)) return CUDA_ERROR_INVALID_VALUE;
   const engine::Image& last = found->levels.back()->image;
   *memoryRequirements = {};
   memoryRequirements->size =

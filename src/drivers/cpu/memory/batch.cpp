@@ -110,8 +110,10 @@ CUresult spread(const CUmemLocation* locations, const size_t* indices, size_t lo
 
 CUresult check_ranges(const CUdeviceptr* dptrs, const size_t* sizes, size_t count,
                       unsigned long long flags, CUstream stream, ResolvedStream* on) {
-  if (is_legacy(stream) || !dptrs || !sizes || !count || flags) return CUDA_ERROR_INVALID_VALUE;
+  // The stream comes before the arguments, the legacy one before all. measured H200, driver 580.x
+  if (is_legacy(stream)) return CUDA_ERROR_INVALID_VALUE;
   if (CUresult result = resolve_stream(stream, on)) return result;
+  if (!dptrs || !sizes || !count || flags) return CUDA_ERROR_INVALID_VALUE;
   for (size_t i = 0; i < count; ++i)
     if (CUresult result = check_managed_range(dptrs[i], sizes[i])) return result;
   return CUDA_SUCCESS;
@@ -134,7 +136,7 @@ CUresult cuMemcpy3DBatchAsync(size_t numOps, CUDA_MEMCPY3D_BATCH_OP* opList,
                               unsigned long long flags, CUstream hStream) {
   if (is_legacy(hStream) || !numOps || !opList || flags) return CUDA_ERROR_INVALID_VALUE;
   ResolvedStream on;
-  if (CUresult result = resolve_stream(hStream, &on)) return result;
+  if (CUresult result = resolve_stream(hStream, &on, UnderCapture::record)) return result;
   std::vector<CUDA_MEMCPY3D> copies(numOps);
   bool during_call = false;
   for (size_t i = 0; i < numOps; ++i) {

@@ -7,7 +7,9 @@
 
 #include "abi/cpu_api.h"
 #include "drivers/cpu/context.h"
+#include "drivers/cpu/graph/capture.h"
 #include "drivers/cpu/memory/array.h"
+#include "drivers/cpu/memory/copy.h"
 #include "drivers/cpu/memory/pointer.h"
 #include "drivers/cpu/memory/transfer.h"
 #include "drivers/cpu/stream/order.h"
@@ -17,6 +19,13 @@ namespace limen::cpu {
 namespace {
 
 enum class Wait : uint8_t { host_async, host_sync };
+
+/// The stream of a copy or fill. Only those that the host does not wait for can be captured.
+CUresult resolve_for(Wait wait, CUstream stream, ResolvedStream* on) {
+  if (wait == Wait::host_async) return resolve_stream(stream, on, UnderCapture::record);
+  if (CUresult result = resolve_stream(stream, on)) return result;
+  return refuse_unsafe_call();
+}
 
 /// How an operand may be used after the call has returned.
 struct Operands {
@@ -79,10 +88,49 @@ CUresult run_copy(const ResolvedStream& on, Transfer job, const Operands& with, 
 
 enum class Side : uint8_t { any, device };  ///< any: also plain host memory
 
+/// One operand of a 2D or 3D copy.
+struct Pitched {
+  uint64_t base = 0;
+  Side side = Side::any;
+  Use use = Use::read;
+  uint64_t x = 0, y = 0, z = 0, pitch = 0, height = 0;
+  const Array* array = nullptr;
+};
+
+/// One side of a copy, as the node of a capture says it.
+template <typename Type, typename Host, typename Device, typename ArrayHandle>
+void describe_side(const Pitched& side, const PointerInfo& info, Type* type, Host* host,
+                   Device* device, ArrayHandle* array) {
+  if (side.array) {
+    *type = CU_MEMORYTYPE_ARRAY;
+    *array = reinterpret_cast<CUarray>(const_cast<Array*>(side.array));
+  } else if (info.memory == Memory::device || info.memory == Memory::managed) {
+    *type = CU_MEMORYTYPE_DEVICE;
+    *device = side.base;
+  } else {
+    *type = CU_MEMORYTYPE_HOST;
+    *host = reinterpret_cast<void*>(side.base);
+  }
+}
+
+CUDA_MEMCPY3D describe(const Pitched& dst, const PointerInfo& dst_info, const Pitched& src,
+                       const PointerInfo& src_info, uint64_t width, uint64_t height,
+                       uint64_t depth) {
+  CUDA_MEMCPY3D copy{};
+  describe_side(dst, dst_info, &copy.dstMemoryType, &copy.dstHost, &copy.dstDevice, &copy.dstArray);
+  describe_side(src, src_info, &copy.srcMemoryType, &copy.srcHost, &copy.srcDevice, &copy.srcArray);
+  copy.dstXInBytes = dst.x, copy.dstY = dst.y, copy.dstZ = dst.z;
+  copy.dstPitch = dst.pitch, copy.dstHeight = dst.height;
+  copy.srcXInBytes = src.x, copy.srcY = src.y, copy.srcZ = src.z;
+  copy.srcPitch = src.pitch, copy.srcHeight = src.height;
+  copy.WidthInBytes = width, copy.Height = height, copy.Depth = depth;
+  return copy;
+}
+
 CUresult copy_linear(uint64_t dst, Side dst_side, uint64_t src, Side src_side, uint64_t bytes,
                      CUstream stream, Wait wait) {
   ResolvedStream on;
-  if (CUresult result = resolve_stream(stream, &on)) return result;
+  if (CUresult result = resolve_for(wait, stream, &on)) return result;
   if (bytes == 0) return CUDA_SUCCESS;
   Operands with;
   if (CUresult result =
@@ -95,19 +143,15 @@ CUresult copy_linear(uint64_t dst, Side dst_side, uint64_t src, Side src_side, u
   job.dst = dst;
   job.src = src;
   job.width = bytes;
+  if (on.capture) {
+    Pitched to, from;
+    to.base = dst, from.base = src;
+    return capture_copy(on, describe(to, with.dst, from, with.src, bytes, 1, 1));
+  }
   return run_copy(on, job, with, wait);
 }
 
 uint64_t address_of(const void* pointer) { return reinterpret_cast<uint64_t>(pointer); }
-
-/// One operand of a 2D or 3D copy.
-struct Pitched {
-  uint64_t base = 0;
-  Side side = Side::any;
-  Use use = Use::read;
-  uint64_t x = 0, y = 0, z = 0, pitch = 0, height = 0;
-  const Array* array = nullptr;
-};
 
 CUresult pitched_operand(CUmemorytype type, const void* host, CUdeviceptr device, CUarray array,
                          Pitched* out) {
@@ -185,27 +229,36 @@ CUresult place_box(Pitched& side, uint64_t width, uint64_t height, uint64_t dept
   return check_range(*first, bytes, side.side == Side::device, side.use, info);
 }
 
-CUresult copy_box(Pitched dst, Pitched src, uint64_t width, uint64_t height, uint64_t depth,
-                  const ResolvedStream& on, Wait wait) {
-  if (!width || !height || !depth) return CUDA_SUCCESS;
-  Operands with;
-  Transfer job;
+/// The job of a copy between two boxes.
+CUresult plan_box(Pitched dst, Pitched src, uint64_t width, uint64_t height, uint64_t depth,
+                  CopyPlan* out) {
+  Transfer& job = out->job;
   job.width = width;
   job.height = height;
   job.depth = depth;
   dst.use = Use::write;
-  if (CUresult result = place_box(dst, width, height, depth, &job.dst, &with.dst)) return result;
-  if (CUresult result = place_box(src, width, height, depth, &job.src, &with.src)) return result;
+  if (CUresult result = place_box(dst, width, height, depth, &job.dst, &out->dst)) return result;
+  if (CUresult result = place_box(src, width, height, depth, &job.src, &out->src)) return result;
   job.dst_pitch = dst.pitch;
   job.src_pitch = src.pitch;
   job.dst_slice = dst.pitch * dst.height;
   job.src_slice = src.pitch * src.height;
-  return run_copy(on, job, with, wait);
+  return CUDA_SUCCESS;
+}
+
+CUresult copy_box(const Pitched& dst, const Pitched& src, uint64_t width, uint64_t height,
+                  uint64_t depth, const ResolvedStream& on, Wait wait) {
+  if (!width || !height || !depth) return CUDA_SUCCESS;
+  CopyPlan plan;
+  if (CUresult result = plan_box(dst, src, width, height, depth, &plan)) return result;
+  if (on.capture)
+    return capture_copy(on, describe(dst, plan.dst, src, plan.src, width, height, depth));
+  return run_copy(on, plan.job, {plan.dst, plan.src}, wait);
 }
 
 CUresult copy_2d(const CUDA_MEMCPY2D* copy, CUstream stream, Wait wait) {
   ResolvedStream on;
-  if (CUresult result = resolve_stream(stream, &on)) return result;
+  if (CUresult result = resolve_for(wait, stream, &on)) return result;
   if (!copy) return CUDA_ERROR_INVALID_VALUE;
   constexpr uint64_t most_pitch = 0x7fffffff;
   Pitched dst, src;
@@ -222,21 +275,28 @@ CUresult copy_2d(const CUDA_MEMCPY2D* copy, CUstream stream, Wait wait) {
 }
 
 template <typename Copy>
+CUresult read_3d(const Copy& copy, Pitched* dst, Pitched* src) {
+  if (copy.srcLOD || copy.dstLOD) return CUDA_ERROR_INVALID_VALUE;
+  if (CUresult result = pitched_operand(copy.dstMemoryType, copy.dstHost, copy.dstDevice,
+                                        copy.dstArray, dst))
+    return result;
+  if (CUresult result = pitched_operand(copy.srcMemoryType, copy.srcHost, copy.srcDevice,
+                                        copy.srcArray, src))
+    return result;
+  dst->x = copy.dstXInBytes, dst->y = copy.dstY, dst->z = copy.dstZ;
+  dst->pitch = copy.dstPitch, dst->height = copy.dstHeight;
+  src->x = copy.srcXInBytes, src->y = copy.srcY, src->z = copy.srcZ;
+  src->pitch = copy.srcPitch, src->height = copy.srcHeight;
+  return CUDA_SUCCESS;
+}
+
+template <typename Copy>
 CUresult copy_3d(const Copy* copy, CUstream stream, Wait wait) {
   ResolvedStream on;
-  if (CUresult result = resolve_stream(stream, &on)) return result;
-  if (!copy || copy->srcLOD || copy->dstLOD) return CUDA_ERROR_INVALID_VALUE;
+  if (CUresult result = resolve_for(wait, stream, &on)) return result;
+  if (!copy) return CUDA_ERROR_INVALID_VALUE;
   Pitched dst, src;
-  if (CUresult result = pitched_operand(copy->dstMemoryType, copy->dstHost, copy->dstDevice,
-                                        copy->dstArray, &dst))
-    return result;
-  if (CUresult result = pitched_operand(copy->srcMemoryType, copy->srcHost, copy->srcDevice,
-                                        copy->srcArray, &src))
-    return result;
-  dst.x = copy->dstXInBytes, dst.y = copy->dstY, dst.z = copy->dstZ;
-  dst.pitch = copy->dstPitch, dst.height = copy->dstHeight;
-  src.x = copy->srcXInBytes, src.y = copy->srcY, src.z = copy->srcZ;
-  src.pitch = copy->srcPitch, src.height = copy->srcHeight;
+  if (CUresult result = read_3d(*copy, &dst, &src)) return result;
   return copy_box(dst, src, copy->WidthInBytes, copy->Height, copy->Depth, on, wait);
 }
 
@@ -289,7 +349,7 @@ Run first_run(const Array& array, uint64_t offset, uint64_t bytes) {
 CUresult copy_array_linear(CUarray handle, uint64_t offset, uint64_t address, Side side,
                            bool to_array, uint64_t bytes, CUstream stream, Wait wait) {
   ResolvedStream on;
-  if (CUresult result = resolve_stream(stream, &on)) return result;
+  if (CUresult result = resolve_for(wait, stream, &on)) return result;
   if (bytes == 0) return CUDA_SUCCESS;  // before the handle. measured H200, driver 580.x
   Pitched at, linear = linear_operand(address, side);
   at.array = array_of(handle);
@@ -311,7 +371,7 @@ CUresult copy_array_linear(CUarray handle, uint64_t offset, uint64_t address, Si
 CUresult copy_array_to_array(CUarray dst_handle, uint64_t dst_offset, CUarray src_handle,
                              uint64_t src_offset, uint64_t bytes, CUstream stream) {
   ResolvedStream on;
-  if (CUresult result = resolve_stream(stream, &on)) return result;
+  if (CUresult result = resolve_for(Wait::host_sync, stream, &on)) return result;
   if (bytes == 0) return CUDA_SUCCESS;
   Pitched dst, src;
   dst.array = array_of(dst_handle), src.array = array_of(src_handle);
@@ -340,16 +400,15 @@ CUresult copy_array_to_array(CUarray dst_handle, uint64_t dst_offset, CUarray sr
 CUresult fill(CUdeviceptr dst, uint64_t pitch, uint32_t value, uint32_t element_bytes,
               uint64_t width, uint64_t height, CUstream stream, Wait wait) {
   ResolvedStream on;
-  if (CUresult result = resolve_stream(stream, &on)) return result;
-  if (dst % element_bytes || (height > 1 && pitch % element_bytes)) return CUDA_ERROR_INVALID_VALUE;
-  if (!width || !height) return CUDA_SUCCESS;
-  uint64_t row, bytes;
-  if (__builtin_mul_overflow(width, element_bytes, &row) || (height > 1 && pitch < row) ||
-      !extent_of(row, height, pitch, 1, 0, &bytes))
-    return CUDA_ERROR_INVALID_VALUE;
+  if (CUresult result = resolve_for(wait, stream, &on)) return result;
+  Fill job;
   PointerInfo info;
-  if (CUresult result = check_range(dst, bytes, true, Use::write, &info)) return result;
-  Fill job{dst, width, height, pitch, value, element_bytes};
+  if (CUresult result =
+          plan_fill({dst, pitch, value, element_bytes, width, height}, &job, &info))
+    return result;
+  if (!job.bytes()) return CUDA_SUCCESS;
+  if (on.capture)
+    return capture_fill(on, {dst, pitch, value, element_bytes, width, height});
   // Synchronous sets of device memory return before they are done, those of pinned memory do not.
   bool on_host = info.memory == Memory::host || info.memory == Memory::registered;
   if (wait == Wait::host_sync && on_host) return run_now(on, job);
@@ -357,6 +416,26 @@ CUresult fill(CUdeviceptr dst, uint64_t pitch, uint32_t value, uint32_t element_
 }
 
 }  // namespace
+
+CUresult plan_copy(const CUDA_MEMCPY3D& copy, CopyPlan* out) {
+  Pitched dst, src;
+  if (CUresult result = read_3d(copy, &dst, &src)) return result;
+  if (!copy.WidthInBytes || !copy.Height || !copy.Depth) return CUDA_SUCCESS;
+  return plan_box(dst, src, copy.WidthInBytes, copy.Height, copy.Depth, out);
+}
+
+CUresult plan_fill(const CUDA_MEMSET_NODE_PARAMS& fill, Fill* out, PointerInfo* info) {
+  const auto [dst, pitch, value, element_bytes, width, height] = fill;
+  if (dst % element_bytes || (height > 1 && pitch % element_bytes)) return CUDA_ERROR_INVALID_VALUE;
+  if (!width || !height) return CUDA_SUCCESS;
+  uint64_t row, bytes;
+  if (__builtin_mul_overflow(width, uint64_t{element_bytes}, &row) || (height > 1 && pitch < row) ||
+      !extent_of(row, height, pitch, 1, 0, &bytes))
+    return CUDA_ERROR_INVALID_VALUE;
+  if (CUresult result = check_range(dst, bytes, true, Use::write, info)) return result;
+  *out = Fill{dst, width, height, pitch, value, element_bytes};
+  return CUDA_SUCCESS;
+}
 
 CUresult cuMemcpy(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount, CUstream stream) {
   return copy_linear(dst, Side::any, src, Side::any, ByteCount, stream, Wait::host_sync);

@@ -8,6 +8,7 @@
 
 #include "abi/cpu_api.h"
 #include "drivers/cpu/context.h"
+#include "drivers/cpu/graph/capture.h"
 #include "drivers/cpu/memory/advice.h"
 #include "drivers/cpu/memory/pointer.h"
 #include "drivers/cpu/stream/order.h"
@@ -135,6 +136,7 @@ CUresult cuMemAllocManaged(CUdeviceptr* dptr, size_t bytesize, unsigned int flag
   if (!dptr) return CUDA_ERROR_INVALID_VALUE;
   Context* context;
   if (CUresult result = current_usable(&context)) return result;
+  if (CUresult result = refuse_unsafe_call()) return result;
   if (!bytesize || (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST))
     return CUDA_ERROR_INVALID_VALUE;
   uint64_t address = context->device.memory().allocate(bytesize, MemoryKind::managed,

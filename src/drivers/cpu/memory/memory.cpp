@@ -9,6 +9,8 @@
 
 #include "abi/cpu_api.h"
 #include "drivers/cpu/context.h"
+#include "drivers/cpu/graph/capture.h"
+#include "drivers/cpu/graph/graph_memory.h"
 #include "drivers/cpu/memory/pointer.h"
 #include "drivers/cpu/memory/pool.h"
 
@@ -27,6 +29,7 @@ uint64_t free_bytes(const Device& device) {
 CUresult allocate_host(void** pp, size_t bytes, unsigned flags) {
   Context* context;
   if (CUresult result = current_usable(&context)) return result;
+  if (CUresult result = refuse_unsafe_call()) return result;
   if (!pp || flags > 7) return CUDA_ERROR_INVALID_VALUE;
   *pp = nullptr;
   if (bytes == 0) return CUDA_SUCCESS;  // measured H200, driver 580.x
@@ -64,6 +67,7 @@ CUresult cuMemGetInfo(size_t* free, size_t* total) {
 CUresult cuMemAlloc(CUdeviceptr* dptr, size_t bytesize) {
   Context* context;
   if (CUresult result = current_usable(&context)) return result;
+  if (CUresult result = refuse_unsafe_call()) return result;
   if (!dptr) return CUDA_ERROR_INVALID_VALUE;
   if (bytesize == 0) return CUDA_ERROR_INVALID_VALUE;
   Allocator& memory = context->device.memory();
@@ -81,6 +85,7 @@ CUresult cuMemAllocPitch(CUdeviceptr* dptr, size_t* pPitch, size_t WidthInBytes,
                          unsigned int ElementSizeBytes) {
   Context* context;
   if (CUresult result = current_usable(&context)) return result;
+  if (CUresult result = refuse_unsafe_call()) return result;
   if (!dptr || !pPitch || !WidthInBytes || !Height) return CUDA_ERROR_INVALID_VALUE;
   if (ElementSizeBytes != 4 && ElementSizeBytes != 8 && ElementSizeBytes != 16)
     return CUDA_ERROR_INVALID_VALUE;
@@ -98,23 +103,26 @@ CUresult cuMemFree(CUdeviceptr dptr) {
   if (!dptr && !current_context()) return CUDA_SUCCESS;
   Context* context;
   if (CUresult result = current_usable(&context)) return result;
+  if (CUresult result = refuse_unsafe_call()) return result;
   if (!dptr) return CUDA_SUCCESS;
   PointerInfo info;
   if (!driver().space.contains(dptr) || !classify(dptr, &info) || info.block.base != dptr)
     return CUDA_ERROR_INVALID_VALUE;
   bool ours = info.block.kind == MemoryKind::device || info.block.kind == MemoryKind::managed ||
               info.block.kind == MemoryKind::pool || info.block.kind == MemoryKind::imported ||
-              info.block.kind == MemoryKind::external;
+              info.block.kind == MemoryKind::external || info.block.kind == MemoryKind::graph;
   if (!ours) return CUDA_ERROR_INVALID_VALUE;
   // Freeing waits for the work that may still use the memory, as NVIDIA's driver does.
   Context* owner = context_of_owner(info.block.owner);
   if (owner && owner->busy()) owner->synchronize();
   if (context != owner && context->busy()) context->synchronize();
   if (info.block.kind == MemoryKind::pool) return free_to_pool_now(dptr);
+  if (info.block.kind == MemoryKind::graph) return free_graph_memory(dptr);
   if (info.is_virtual)
     return driver().virtual_space.displace(dptr, info.block.kind) ? context->sticky()
                                                                   : CUDA_ERROR_INVALID_VALUE;
   if (info.block.kind == MemoryKind::managed) forget_advice(info.block.id);
+  forget_sync(info.block.id);
   return driver().allocator_of(dptr)->release(dptr) ? context->sticky() : CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -139,6 +147,7 @@ CUresult cuMemFreeHost(void* p) {
   if (!p && !current_context()) return CUDA_SUCCESS;
   Context* context;
   if (CUresult result = current_usable(&context)) return result;
+  if (CUresult result = refuse_unsafe_call()) return result;
   if (!p) return CUDA_SUCCESS;
   auto address = reinterpret_cast<uint64_t>(p);
   PointerInfo info;
@@ -154,13 +163,19 @@ CUresult cuMemFreeHost(void* p) {
 CUresult cuMemHostRegister(void* p, size_t bytesize, unsigned int flags) {
   Context* context;
   if (CUresult result = current_usable(&context)) return result;
+  if (CUresult result = refuse_unsafe_call()) return result;
   constexpr unsigned known = CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP |
                              CU_MEMHOSTREGISTER_IOMEMORY | CU_MEMHOSTREGISTER_READ_ONLY;
   if (!p || !bytesize || (flags & ~known)) return CUDA_ERROR_INVALID_VALUE;
   auto address = reinterpret_cast<uint64_t>(p);
   if (address + bytesize < address) return CUDA_ERROR_INVALID_VALUE;
-  if (driver().space.contains(address) || !is_mapped(address, bytesize))
-    return CUDA_ERROR_INVALID_VALUE;
+  if (driver().space.contains(address)) {
+    PointerInfo info;
+    return classify(address, &info) && info.memory == Memory::host
+               ? CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED
+               : CUDA_ERROR_INVALID_VALUE;
+  }
+  if (!is_mapped(address, bytesize)) return CUDA_ERROR_INVALID_VALUE;
   flags |= CU_MEMHOSTREGISTER_DEVICEMAP;
   return host_registry().add({address, bytesize, 0, flags, context->owner});
 }
@@ -169,6 +184,7 @@ CUresult cuMemHostUnregister(void* p) {
   if (!p) return CUDA_ERROR_INVALID_VALUE;
   Context* context;
   if (CUresult result = current_usable(&context)) return result;
+  if (CUresult result = refuse_unsafe_call()) return result;
   auto address = reinterpret_cast<uint64_t>(p);
   auto range = host_registry().find(address);
   if (!range) return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;

@@ -4,7 +4,8 @@
 
 #include <atomic>
 #include <cstring>
-#include <set>
+#include <mutex>
+#include <unordered_set>
 
 #include "abi/cpu_api.h"
 #include "drivers/cpu/context.h"
@@ -14,21 +15,23 @@ namespace limen::cpu {
 
 namespace {
 
-/// Blocks whose CU_POINTER_ATTRIBUTE_SYNC_MEMOPS was set, by id; ids do not come again. Only read
-/// back: copies of this driver are ordered as if it were set.
+/// Blocks whose copies shall be synchronous, by id: told back only, since copies of this driver are
+/// ordered as if all were.
 struct SyncBook {
-  std::shared_mutex mutex;
-  std::set<uint64_t> blocks;
+  std::mutex mutex;
+  std::unordered_set<uint64_t> blocks;
+  std::atomic<bool> used{false};
 };
 SyncBook& sync_book() {
   static auto* made = new SyncBook;
   return *made;
 }
 
-bool synchronizes(const PointerInfo& info) {
-  if (info.memory == Memory::managed) return true;
-  std::shared_lock lock(sync_book().mutex);
-  return sync_book().blocks.contains(info.block.id);
+bool is_sync(uint64_t block_id) {
+  SyncBook& book = sync_book();
+  if (!book.used.load(std::memory_order_acquire)) return false;
+  std::lock_guard lock(book.mutex);
+  return book.blocks.count(block_id) != 0;
 }
 
 /// Writes one attribute. `known`: the pointer is one of ours; else zeros stand for "no such
@@ -54,7 +57,7 @@ CUresult write_attribute(void* data, CUpointer_attribute attribute, CUdeviceptr 
       if (known && info.memory == Memory::device) return CUDA_ERROR_INVALID_VALUE;
       return put(known ? ptr : CUdeviceptr{0});
     case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
-      return put(unsigned(known && synchronizes(info)));
+      return put(unsigned(known && (info.memory == Memory::managed || is_sync(info.block.id))));
     case CU_POINTER_ATTRIBUTE_BUFFER_ID:
       return put(known ? info.block.id : uint64_t{0});
     case CU_POINTER_ATTRIBUTE_IS_MANAGED:
@@ -131,6 +134,13 @@ std::optional<HostRegistry::Range> HostRegistry::find(uint64_t address) const {
   const Range& range = std::prev(next)->second;
   if (address - range.base >= range.bytes) return {};
   return range;
+}
+
+void forget_sync(uint64_t block_id) {
+  SyncBook& book = sync_book();
+  if (!book.used.load(std::memory_order_acquire)) return;
+  std::lock_guard lock(book.mutex);
+  book.blocks.erase(block_id);
 }
 
 HostRegistry& host_registry() {
@@ -244,11 +254,13 @@ CUresult cuPointerSetAttribute(const void* value, CUpointer_attribute attribute,
   if (!classify(ptr, &info) || info.memory != Memory::device) return CUDA_ERROR_INVALID_VALUE;
   unsigned on;
   std::memcpy(&on, value, sizeof on);
-  std::unique_lock lock(sync_book().mutex);
+  SyncBook& book = sync_book();
+  std::lock_guard lock(book.mutex);
+  book.used.store(true, std::memory_order_release);
   if (on)
-    sync_book().blocks.insert(info.block.id);
+    book.blocks.insert(info.block.id);
   else
-    sync_book().blocks.erase(info.block.id);
+    book.blocks.erase(info.block.id);
   return CUDA_SUCCESS;
 }
 

@@ -16,8 +16,8 @@ enum class Memory : uint8_t { pageable, registered, host, managed, device };
 
 struct PointerInfo {
   Memory memory = Memory::pageable;
-  Allocation block;  ///< all but pageable; registered: the registered range
-  int device = -1;   ///< ordinal, for device and managed memory
+  Allocation block;         ///< all but pageable; registered: the registered range
+  int device = -1;          ///< ordinal, for device and managed memory
   bool is_virtual = false;  ///< in the virtual partition: access and extent are a mapping's
   bool readable = true, writable = true;
   unsigned handle_types = 0;  ///< of virtual memory
@@ -52,6 +52,8 @@ enum class Use : uint8_t { read, write };
 CUresult check_range(uint64_t address, uint64_t bytes, bool device_operand, Use use,
                      PointerInfo* info);
 
+/// Drops what cuPointerSetAttribute remembered of a block that is freed.
+void forget_sync(uint64_t block_id);
 /// Whether the process has all pages of a range of plain host memory.
 bool is_mapped(uint64_t address, uint64_t bytes);
 

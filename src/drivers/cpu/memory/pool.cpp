@@ -37,8 +37,7 @@ Place place_of(const CUmemLocation& location, CUmemAllocationType type) {
 /// The device whose memory a pool's blocks count as, or nullptr for pinned host memory. Managed
 /// memory without a preferred device is the first one's.
 Device* device_of(const CUmemPoolProps& props) {
-  if (props.location.type == CU_MEM_LOCATION_TYPE_DEVICE)
-    return driver().device(props.location.id);
+  if (props.location.type == CU_MEM_LOCATION_TYPE_DEVICE) return driver().device(props.location.id);
   return props.allocType == CU_MEM_ALLOCATION_TYPE_MANAGED ? driver().device(0) : nullptr;
 }
 
@@ -286,7 +285,8 @@ MemPool* current_pool_of(const CUmemLocation& location, CUmemAllocationType type
     if (found != book().current.end()) return found->second;
   }
   Device* device = driver().device(location.id);
-  bool usual = type == CU_MEM_ALLOCATION_TYPE_PINNED && location.type == CU_MEM_LOCATION_TYPE_DEVICE;
+  bool usual =
+      type == CU_MEM_ALLOCATION_TYPE_PINNED && location.type == CU_MEM_LOCATION_TYPE_DEVICE;
   if (usual && device) return device->default_pool();
   MemPool* pool = nullptr;
   return default_pool_of(location, type, &pool) == CUDA_SUCCESS ? pool : nullptr;

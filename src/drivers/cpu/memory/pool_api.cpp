@@ -5,6 +5,8 @@
 
 #include "abi/cpu_api.h"
 #include "drivers/cpu/context.h"
+#include "drivers/cpu/graph/capture.h"
+#include "drivers/cpu/graph/graph_memory.h"
 #include "drivers/cpu/memory/physical.h"
 #include "drivers/cpu/memory/pointer.h"
 #include "drivers/cpu/memory/pool.h"
@@ -18,6 +20,7 @@ CUresult allocate_async(CUdeviceptr* dptr, size_t bytes, MemPool& pool, const Re
   *dptr = 0;
   if (!bytes) return CUDA_SUCCESS;  // measured H200, driver 580.x
   if (pool.imported) return CUDA_ERROR_INVALID_VALUE;
+  if (on.capture) return capture_alloc(on, pool.props, bytes, dptr);
   uint64_t address = pool.allocate(bytes, on.context->owner, *on.stream);
   if (!address) {
     trim_pools(on.context->device);
@@ -71,17 +74,17 @@ void free_later(const ResolvedStream& on, std::function<void()> release) {
 
 CUresult cuMemAllocAsync(CUdeviceptr* dptr, size_t bytesize, CUstream hStream) {
   ResolvedStream on;
-  if (CUresult result = resolve_stream(hStream, &on)) return result;
+  if (CUresult result = resolve_stream(hStream, &on, UnderCapture::record)) return result;
   if (!dptr) return CUDA_ERROR_INVALID_VALUE;
-  MemPool* pool = current_pool_of(device_place(on.context->device.ordinal()),
-                                  CU_MEM_ALLOCATION_TYPE_PINNED);
+  MemPool* pool =
+      current_pool_of(device_place(on.context->device.ordinal()), CU_MEM_ALLOCATION_TYPE_PINNED);
   return pool ? allocate_async(dptr, bytesize, *pool, on) : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 CUresult cuMemAllocFromPoolAsync(CUdeviceptr* dptr, size_t bytesize, CUmemoryPool hPool,
                                  CUstream hStream) {
   ResolvedStream on;
-  if (CUresult result = resolve_stream(hStream, &on)) return result;
+  if (CUresult result = resolve_stream(hStream, &on, UnderCapture::record)) return result;
   if (!dptr) return CUDA_ERROR_INVALID_VALUE;
   MemPool* pool;
   if (CUresult result = resolve_pool(hPool, &pool)) return result;
@@ -90,10 +93,12 @@ CUresult cuMemAllocFromPoolAsync(CUdeviceptr* dptr, size_t bytesize, CUmemoryPoo
 
 CUresult cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream) {
   ResolvedStream on;
-  if (CUresult result = resolve_stream(hStream, &on)) return result;
+  if (CUresult result = resolve_stream(hStream, &on, UnderCapture::record)) return result;
   if (!dptr) return CUDA_SUCCESS;
+  if (on.capture) return capture_free(on, dptr);
   PointerInfo info;
   if (!classify(dptr, &info) || info.block.base != dptr) return CUDA_ERROR_INVALID_VALUE;
+  if (info.block.kind == MemoryKind::graph) return free_graph_memory(dptr);
   before_work(*on.context, *on.stream);
   switch (info.block.kind) {
     case MemoryKind::pool: {

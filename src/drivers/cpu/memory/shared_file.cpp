@@ -70,8 +70,7 @@ void SharedFile::discard(uint64_t offset, uint64_t bytes) const {
 }
 
 bool SharedFile::read(uint64_t offset, void* data, uint64_t bytes) const {
-  return pread(descriptor_, data, bytes, static_cast<off_t>(offset)) ==
-         static_cast<ssize_t>(bytes);
+  return pread(descriptor_, data, bytes, static_cast<off_t>(offset)) == static_cast<ssize_t>(bytes);
 }
 
 bool SharedFile::write(uint64_t offset, const void* data, uint64_t bytes) const {

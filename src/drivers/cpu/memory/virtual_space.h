@@ -29,7 +29,7 @@ struct PhysicalMemory;
 struct Mapping {
   uint64_t base = 0, bytes = 0;  ///< the block that the program sees
   uint64_t lead = 0;             ///< mapped bytes before it: blocks need not start at a page
-  uint64_t id = 0;  ///< for CU_POINTER_ATTRIBUTE_BUFFER_ID
+  uint64_t id = 0;               ///< for CU_POINTER_ATTRIBUTE_BUFFER_ID
   MemoryKind kind = MemoryKind::mapped;
   int device = -1;     ///< ordinal; -1: host memory
   uint32_t owner = 0;  ///< context id; 0: of no context

@@ -82,6 +82,7 @@ void drop_unused(PhysicalMemory* memory) {
 /// Moves an allocation into a file of its own with a record at the end.
 bool make_exportable(PhysicalMemory* memory) {
   if (!memory->in_parts) return true;
+  if (!memory->charged->can_copy(memory->bytes)) return false;
   auto file = SharedFile::create("limen-allocation", memory->bytes + ShareRecord::page_bytes);
   if (!file) return false;
   ShareRecord record;
@@ -144,9 +145,10 @@ CUresult check_location_of_memory(const CUmemLocation& location, unsigned handle
       return CUDA_ERROR_INVALID_VALUE;
   }
   if (handle_types & ~unsigned(CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR))
-    return report({Code::not_supported,
-                   "memory can be exported by POSIX file descriptor only, not to Windows or a fabric",
-                   "ask for CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR"});
+    return report(
+        {Code::not_supported,
+         "memory can be exported by POSIX file descriptor only, not to Windows or a fabric",
+         "ask for CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR"});
   return CUDA_SUCCESS;
 }
 
@@ -341,7 +343,8 @@ CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle* handle, vo
 CUresult cuMemGetAllocationGranularity(size_t* granularity, const CUmemAllocationProp* prop,
                                        CUmemAllocationGranularity_flags option) {
   if (!granularity || !prop ||
-      (option != CU_MEM_ALLOC_GRANULARITY_MINIMUM && option != CU_MEM_ALLOC_GRANULARITY_RECOMMENDED))
+      (option != CU_MEM_ALLOC_GRANULARITY_MINIMUM &&
+       option != CU_MEM_ALLOC_GRANULARITY_RECOMMENDED))
     return CUDA_ERROR_INVALID_VALUE;
   if (CUresult result = check_properties(*prop)) return result;
   *granularity = allocation_granularity_bytes;

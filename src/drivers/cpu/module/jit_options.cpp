@@ -1,6 +1,9 @@
 // Options that steer NVIDIA's code generator (registers, cache mode, ...) have no meaning for ours
-// and are accepted; unknown ones are refused. Thread rule: see the header.
+// and are accepted; unknown ones are refused, and so are symbols at host addresses, which code would
+// miss. Thread rule: see the header.
 #include "drivers/cpu/module/jit_options.h"
+
+#include "base/log.h"
 
 #include <algorithm>
 #include <cstring>
@@ -34,6 +37,20 @@ CUresult JitOptions::read(unsigned count, CUjit_option* options, void** values) 
       case CU_JIT_WALL_TIME:
         wall_time_ = &values[i];
         break;
+      case CU_JIT_LOG_VERBOSE:
+        verbose_ = number != 0;
+        break;
+      case CU_JIT_MAX_THREADS_PER_BLOCK:
+        max_threads_ = static_cast<unsigned>(number);
+        break;
+      case CU_JIT_OVERRIDE_DIRECTIVE_VALUES:
+        override_ = number != 0;
+        break;
+      case CU_JIT_GLOBAL_SYMBOL_COUNT:
+        if (!number) break;
+        log::write(log::Level::error, "CU_JIT_GLOBAL_SYMBOL_NAMES: variables at host addresses are "
+                                      "not built yet");
+        return CUDA_ERROR_NOT_SUPPORTED;
       default:
         break;
     }
@@ -56,8 +73,9 @@ void JitOptions::deliver() const {
   fill(error_buffer_, error_log_);
   fill(info_buffer_, info_log_);
   if (wall_time_) {
-    float nothing = 0;  // compilation is lazy: loading takes no time worth telling
-    std::memcpy(wall_time_, &nothing, sizeof nothing);
+    const std::chrono::duration<float, std::milli> spent = std::chrono::steady_clock::now() - start_;
+    const float milliseconds = spent.count();
+    std::memcpy(wall_time_, &milliseconds, sizeof milliseconds);
   }
 }
 

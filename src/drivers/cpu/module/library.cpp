@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "abi/cpu_api.h"
+#include "base/closed_library.h"
 #include "base/log.h"
 #include "drivers/cpu/context.h"
 #include "drivers/cpu/module/module.h"
@@ -50,7 +51,10 @@ Result<void> open_library(Library& library, const void* code, const LoadOptions&
   auto image = fatbin::parse_pointer(code);
   if (image.ok() && image->form() != fatbin::Form::ptx_text && options.preserved && !eager) {
     // Whether there is anything to run is known without unpacking it.
-    LIMEN_TRY(fatbin::Choice choice, fatbin::choose_ptx(*image, any_device().capability()));
+    library.capability = capability_for(code, any_device().capability());
+    auto choice = fatbin::choose_ptx(*image, library.capability);
+    if (!choice.ok() && is_in_closed_library(code)) return closed_library_error(choice.error());
+    if (!choice.ok()) return choice.take_error();
     library.image = std::make_unique<fatbin::Image>(std::move(*image));
     return {};
   }
@@ -145,7 +149,7 @@ Result<std::shared_ptr<Program>> program_of(Library& library) {
   if (library.failure) return *library.failure;
   if (library.program) return library.program;
   if (library.image) {
-    LIMEN_TRY(ChosenPtx chosen, choose_ptx(*library.image, any_device()));
+    LIMEN_TRY(ChosenPtx chosen, cpu::choose_ptx(*library.image, library.capability));
     library.chosen = std::make_unique<ChosenPtx>(std::move(chosen));
     library.image.reset();
   }

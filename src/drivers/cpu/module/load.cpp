@@ -2,9 +2,6 @@
 // line; codes are NVIDIA's as measured on an H200. Thread rule: see the header.
 #include "drivers/cpu/module/load.h"
 
-#include <sys/uio.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstring>
 #include <fstream>
@@ -12,46 +9,20 @@
 
 #include <fmt/format.h>
 
+#include "base/closed_library.h"
 #include "base/log.h"
+#include "compiler/fatbin/linked.h"
+#include "compiler/fatbin/ptx_version.h"
 #include "compiler/image/image.h"
+#include "compiler/ptx/link.h"
 #include "compiler/ptx/parser.h"
 #include "devlib/device_runtime.h"
-#include "drivers/cpu/module/link.h"
 
 namespace limen::cpu {
 
 namespace {
 
-constexpr char linked_magic[8] = {'\x7f', 'L', 'i', 'm', 'L', 'i', 'n', 'k'};
 constexpr uint64_t constant_limit_bytes = 65536;
-
-/// Reads without trusting the pointer: a wild one is for the fat binary parser to report.
-bool is_linked(const void* code) {
-  char head[sizeof linked_magic];
-  iovec to{head, sizeof head}, from{const_cast<void*>(code), sizeof head};
-  return process_vm_readv(getpid(), &to, 1, &from, 1, 0) == ssize_t(sizeof head) &&
-         std::memcmp(head, linked_magic, sizeof head) == 0;
-}
-
-/// Texts of a block made by pack_linked.
-std::vector<std::string> unpack_linked(const char* block) {
-  std::vector<std::string> texts;
-  uint64_t count, bytes;
-  std::memcpy(&count, block + 8, 8);
-  const char* at = block + 16;
-  for (uint64_t i = 0; i < count; ++i) {
-    std::memcpy(&bytes, at, 8);
-    texts.emplace_back(at + 8, bytes);
-    at += 8 + bytes;
-  }
-  return texts;
-}
-
-/// Functions that the device provides to kernels.
-bool is_provided(const std::string& name) {
-  return name == "vprintf" || name == "malloc" || name == "free" || name == "__assertfail" ||
-         kernel::find_device_function(name) != nullptr;
-}
 
 /// NVIDIA's device runtime, which programs are linked with: Limen has its own.
 bool is_device_runtime(const ptx::Module& module) {
@@ -60,12 +31,20 @@ bool is_device_runtime(const ptx::Module& module) {
   });
 }
 
+bool wants_cooperative_functions(const std::vector<std::unique_ptr<ptx::Module>>& modules) {
+  return std::any_of(modules.begin(), modules.end(), [](const auto& module) {
+    return std::any_of(module->functions.begin(), module->functions.end(), [](const auto& function) {
+      return !function.has_body && kernel::is_cooperative_function(function.name);
+    });
+  });
+}
+
 /// A part without PTX is missed if a function is. One part may be NVIDIA's device runtime, which
 /// holds machine code only.
 void warn_of_missing_parts(const std::vector<std::string>& left_out, const Program& program) {
   const auto& functions = program.module().functions;
   const bool complete = std::all_of(functions.begin(), functions.end(), [](const auto& function) {
-    return function.has_body || is_provided(function.name);
+    return function.has_body || kernel::is_provided_function(function.name);
   });
   if (left_out.size() == 1 && complete && program.launches_grids()) return;
   for (const std::string& left : left_out)
@@ -80,7 +59,7 @@ Result<void> check_calls(const ptx::Module& module, const ptx::Function& functio
       for (const ptx::Operand& operand : instruction.ops) {
         if (operand.symbol_kind != ptx::Operand::SymbolKind::function) continue;
         const ptx::Function& callee = module.functions[operand.index];
-        if (callee.has_body || is_provided(callee.name)) continue;
+        if (callee.has_body || kernel::is_provided_function(callee.name)) continue;
         if (kernel::is_old_device_function(callee.name))
           return Error{Code::unsupported_devside_sync,
                        fmt::format("line {}: '{}' is of the first device runtime (CDP1), which "
@@ -93,6 +72,16 @@ Result<void> check_calls(const ptx::Module& module, const ptx::Function& functio
                      "link the PTX that defines it"};
       }
   return {};
+}
+
+/// Does the image hold machine code that runs on a GPU of this capability? The same major version and
+/// no newer minor one. source: CUDA C++ Programming Guide 13.0, "Binary Compatibility".
+bool has_machine_code(const fatbin::Image& image, uint32_t capability) {
+  const auto& entries = image.entries();
+  return std::any_of(entries.begin(), entries.end(), [&](const fatbin::Entry& entry) {
+    return entry.kind == fatbin::Kind::cubin && entry.sm / 10 == capability / 10 &&
+           entry.sm <= capability && (entry.suffix != 'a' || entry.sm == capability);
+  });
 }
 
 /// Definitions that the whole program lacks, and the size of its constants.
@@ -119,12 +108,17 @@ Result<void> check_whole(ptx::Module& module, JitOptions& log) {
 
 }  // namespace
 
-Result<ChosenPtx> choose_ptx(const fatbin::Image& image, const Device& device) {
+Result<ChosenPtx> choose_ptx(const fatbin::Image& image, uint32_t capability) {
   ChosenPtx chosen;
-  LIMEN_TRY(fatbin::Choice choice, fatbin::choose_ptx(image, device.capability()));
+  const bool lower_version = has_machine_code(image, capability);
+  LIMEN_TRY(fatbin::Choice choice, fatbin::choose_ptx(image, capability));
   chosen.left_out = std::move(choice.left_out);
   for (uint32_t index : choice.entries) {
     LIMEN_TRY(std::string text, image.ptx_text(image.entries()[index]));
+    // NVIDIA's driver would run the machine code, whatever toolkit made it. Each instruction is
+    // checked when it is compiled, so what is new in the newer version is refused by name.
+    if (lower_version)
+      fatbin::lower_ptx_version(text.data(), text.size(), ptx::newest_major, ptx::newest_minor);
     chosen.texts.push_back(std::move(text));
   }
   return chosen;
@@ -132,7 +126,7 @@ Result<ChosenPtx> choose_ptx(const fatbin::Image& image, const Device& device) {
 
 Result<ChosenPtx> choose_ptx(const void* code, const Device& device, bool wrapped) {
   if (!code) return Error{Code::invalid_value, "null image", ""};
-  if (is_linked(code)) return ChosenPtx{unpack_linked(static_cast<const char*>(code)), {}, true};
+  if (fatbin::is_linked(code)) return ChosenPtx{fatbin::unpack_linked(code), {}, true};
   LIMEN_TRY(fatbin::Image image, fatbin::parse_pointer(code));
   bool is_wrapper =
       image.form() == fatbin::Form::wrapper_v1 || image.form() == fatbin::Form::wrapper_v2;
@@ -153,8 +147,35 @@ Result<ChosenPtx> choose_ptx(const void* code, const Device& device, bool wrappe
     chosen.texts.push_back(std::move(text));
     return chosen;
   }
-  return choose_ptx(image, device);
+  auto chosen = cpu::choose_ptx(image, capability_for(code, device.capability()));
+  if (!chosen.ok() && is_in_closed_library(code)) return closed_library_error(chosen.error());
+  return chosen;
 }
+
+Error closed_library_error(Error error) {
+  error.remedy = config().library_cc.major
+                     ? "this part of NVIDIA's library has no PTX: it cannot run here"
+                     : "NVIDIA's own libraries are off; to use the PTX that they carry, if their "
+                       "licence allows you to, set LIMEN_LIBRARY_CC=13.0";
+  return error;
+}
+
+namespace {
+
+/// What the options say of the kernels, and what the log says of them.
+void apply_options(ptx::Module& module, JitOptions& options) {
+  for (ptx::Function& function : module.functions) {
+    if (!function.is_entry || !function.has_body) continue;
+    const bool bound = function.max_ntid[0] || function.req_ntid[0];
+    if (options.max_threads() && (!bound || options.overrides()))
+      function.max_ntid = {options.max_threads(), 1, 1};
+    if (options.verbose())
+      options.info(fmt::format("ptxas info    : Compiling entry function '{}' for 'sm_{}'",
+                               function.name, module.target_sm));
+  }
+}
+
+}  // namespace
 
 Result<std::shared_ptr<Program>> make_program(ChosenPtx chosen, JitOptions& log) {
   std::string all;
@@ -166,8 +187,16 @@ Result<std::shared_ptr<Program>> make_program(ChosenPtx chosen, JitOptions& log)
     if (chosen.texts.size() > 1 && is_device_runtime(*module)) continue;
     modules.push_back(std::move(module));
   }
-  LIMEN_TRY(std::unique_ptr<ptx::Module> linked, link_modules(std::move(modules)));
+  if (wants_cooperative_functions(modules)) {
+    all += image::content_hash(kernel::cooperative_ptx.data(), kernel::cooperative_ptx.size());
+    LIMEN_TRY(std::unique_ptr<ptx::Module> own,
+              ptx::parse_module(std::string(kernel::cooperative_ptx)));
+    modules.push_back(std::move(own));
+  }
+  LIMEN_TRY(std::unique_ptr<ptx::Module> linked, ptx::link_modules(std::move(modules)));
   LIMEN_CHECK(check_whole(*linked, log));
+  apply_options(*linked, log);
+  if (log.max_threads()) all += fmt::format("{} threads", log.max_threads());
   auto program =
       std::make_shared<Program>(std::move(linked), image::content_hash(all.data(), all.size()));
   warn_of_missing_parts(chosen.left_out, *program);
@@ -182,22 +211,12 @@ Result<std::shared_ptr<Program>> make_program(ChosenPtx chosen, JitOptions& log)
   return program;
 }
 
-std::string pack_linked(const std::vector<std::string>& texts) {
-  std::string block(linked_magic, sizeof linked_magic);
-  auto number = [&](uint64_t value) {
-    block.append(reinterpret_cast<const char*>(&value), sizeof value);
-  };
-  number(texts.size());
-  for (const std::string& text : texts) {
-    number(text.size());
-    block += text;
-  }
-  return block;
-}
-
 Result<std::string> read_file(const char* path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
+  // Nothing to read is no failure of an open file; a folder can be opened, too.
+  const bool empty = file && file.peek() == std::ifstream::traits_type::eof() && !file.bad();
+  if (empty) return std::string();
   if (!file || !(text << file.rdbuf()))
     return Error{Code::file_not_found, fmt::format("cannot read '{}'", path), ""};
   return std::move(text).str();

@@ -25,12 +25,13 @@ struct ChosenPtx {
 /// invalid_ptx
 ///         (PTX text for a newer device).
 Result<ChosenPtx> choose_ptx(const void* image, const Device& device, bool wrapped);
-Result<ChosenPtx> choose_ptx(const fatbin::Image& image, const Device& device);
+/// PTX of a newer version is taken for the newest that is read if machine code stands beside it that
+/// NVIDIA's driver would run.
+Result<ChosenPtx> choose_ptx(const fatbin::Image& image, uint32_t capability);
+/// An error about the code of one of NVIDIA's closed libraries, with the remedy that applies there.
+Error closed_library_error(Error error);
 /// Parses, links, checks what can be checked without a context.
 Result<std::shared_ptr<Program>> make_program(ChosenPtx chosen, JitOptions& log);
-
-/// A link's output: all its PTX in one block of memory that loads like any image.
-std::string pack_linked(const std::vector<std::string>& texts);
 
 /// Reads a whole file. errors: file_not_found.
 Result<std::string> read_file(const char* path);

@@ -78,6 +78,7 @@ struct Module {
 struct Library {
   std::mutex mutex;                      ///< guards everything below
   std::unique_ptr<fatbin::Image> image;  ///< until the program is made
+  uint32_t capability = 0;               ///< up to which the image's PTX is taken
   std::unique_ptr<ChosenPtx> chosen;     ///< the same, already decompressed
   std::shared_ptr<Program> program;
   std::unique_ptr<Error> failure;  ///< what every use of it answers

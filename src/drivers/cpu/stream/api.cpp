@@ -5,6 +5,7 @@
 
 #include "abi/cpu_api.h"
 #include "drivers/cpu/context.h"
+#include "drivers/cpu/graph/capture.h"
 #include "drivers/cpu/green.h"
 #include "drivers/cpu/stream/attribute.h"
 #include "drivers/cpu/stream/order.h"
@@ -15,6 +16,7 @@ namespace limen::cpu {
 namespace {
 
 CUresult resolve_event(CUevent handle, EventHandle** event) {
+  if (HostFunctionScope::entered()) return CUDA_ERROR_NOT_PERMITTED;
   *event = driver().events.resolve(handle);
   if (*event) return (*event)->context->sticky();
   // A context that has failed says so before a bad handle. measured H200, driver 580.x
@@ -61,6 +63,7 @@ CUresult cuStreamDestroy(CUstream hStream) {
 CUresult cuStreamSynchronize(CUstream hStream) {
   ResolvedStream on;
   if (CUresult result = resolve_stream_any(hStream, &on)) return result;
+  if (CUresult result = refuse_unsafe_call()) return result;
   if (!nothing_before(*on.context, *on.stream)) {
     std::shared_ptr<Stream> keep = on.stream->shared_from_this();
     // An empty operation, so that the legacy stream also waits for what its rules say.
@@ -80,6 +83,7 @@ CUresult cuStreamSynchronize(CUstream hStream) {
 CUresult cuStreamQuery(CUstream hStream) {
   ResolvedStream on;
   if (CUresult result = resolve_stream(hStream, &on)) return result;
+  if (CUresult result = refuse_unsafe_call()) return result;
   bool done = on.stream->kind() == Stream::Kind::legacy ? nothing_before(*on.context, *on.stream)
                                                         : on.stream->idle();
   return done ? on.context->sticky() : CUDA_ERROR_NOT_READY;
@@ -88,9 +92,14 @@ CUresult cuStreamQuery(CUstream hStream) {
 CUresult cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int flags) {
   if (flags > CU_EVENT_WAIT_EXTERNAL) return CUDA_ERROR_INVALID_VALUE;
   ResolvedStream on;
-  if (CUresult result = resolve_stream(hStream, &on)) return result;
+  if (CUresult result = resolve_stream(hStream, &on, UnderCapture::record)) return result;
   EventHandle* event;
   if (CUresult result = resolve_event(hEvent, &event)) return result;
+  if (on.capture || flags || event->was_captured.load(std::memory_order_acquire)) {
+    bool taken;
+    CUresult result = capture_wait_event(on, *event, flags == CU_EVENT_WAIT_EXTERNAL, &taken);
+    if (result || taken) return result;
+  }
   if (event->state->shared) {
     before_work(*on.context, *on.stream);
     wait_for_shared(event->state->shared, *on.stream);
@@ -106,7 +115,7 @@ CUresult cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int flags)
 CUresult cuStreamGetFlags(CUstream hStream, unsigned int* flags) {
   if (!flags) return CUDA_ERROR_INVALID_VALUE;
   ResolvedStream on;
-  if (CUresult result = resolve_stream(hStream, &on)) return result;
+  if (CUresult result = resolve_stream(hStream, &on, UnderCapture::ignore)) return result;
   *flags = on.handle ? on.handle->flags : unsigned(CU_STREAM_DEFAULT);
   return CUDA_SUCCESS;
 }
@@ -114,7 +123,7 @@ CUresult cuStreamGetFlags(CUstream hStream, unsigned int* flags) {
 CUresult cuStreamGetPriority(CUstream hStream, int* priority) {
   if (!priority) return CUDA_ERROR_INVALID_VALUE;
   ResolvedStream on;
-  if (CUresult result = resolve_stream(hStream, &on)) return result;
+  if (CUresult result = resolve_stream(hStream, &on, UnderCapture::ignore)) return result;
   *priority = on.stream->priority();
   return CUDA_SUCCESS;
 }
@@ -122,7 +131,7 @@ CUresult cuStreamGetPriority(CUstream hStream, int* priority) {
 CUresult cuStreamGetId(CUstream hStream, unsigned long long* streamId) {
   if (!streamId) return CUDA_ERROR_INVALID_VALUE;
   ResolvedStream on;
-  if (CUresult result = resolve_stream(hStream, &on)) return result;
+  if (CUresult result = resolve_stream(hStream, &on, UnderCapture::ignore)) return result;
   // The legacy stream's id is its context's first; ids of other streams never collide with it.
   *streamId = on.handle ? on.handle->id : (uint64_t{1} << 32) + on.context->owner;
   return CUDA_SUCCESS;
@@ -131,7 +140,7 @@ CUresult cuStreamGetId(CUstream hStream, unsigned long long* streamId) {
 CUresult cuStreamGetCtx(CUstream hStream, CUcontext* pCtx, CUgreenCtx* pGreenCtx) {
   if (!pCtx) return CUDA_ERROR_INVALID_VALUE;
   ResolvedStream on;
-  if (CUresult result = resolve_stream(hStream, &on)) return result;
+  if (CUresult result = resolve_stream(hStream, &on, UnderCapture::ignore)) return result;
   GreenContext* green = on.handle ? on.handle->green : nullptr;
   // The first ABI has no second result and answers the green context itself.
   *pCtx = green && !pGreenCtx ? handle_of(green) : handle_of(on.context);
@@ -142,35 +151,8 @@ CUresult cuStreamGetCtx(CUstream hStream, CUcontext* pCtx, CUgreenCtx* pGreenCtx
 CUresult cuStreamGetDevice(CUstream hStream, CUdevice* device) {
   if (!device) return CUDA_ERROR_INVALID_VALUE;
   ResolvedStream on;
-  if (CUresult result = resolve_stream(hStream, &on)) return result;
+  if (CUresult result = resolve_stream(hStream, &on, UnderCapture::ignore)) return result;
   *device = on.context->device.ordinal();
-  return CUDA_SUCCESS;
-}
-
-CUresult cuStreamIsCapturing(CUstream hStream, CUstreamCaptureStatus* captureStatus) {
-  if (!captureStatus) return CUDA_ERROR_INVALID_VALUE;
-  ResolvedStream on;
-  if (CUresult result = resolve_stream(hStream, &on)) return result;
-  *captureStatus = CU_STREAM_CAPTURE_STATUS_NONE;  // capture cannot begin: it is not built
-  return CUDA_SUCCESS;
-}
-
-CUresult cuStreamGetCaptureInfo(CUstream hStream, CUstreamCaptureStatus* captureStatus_out,
-                                cuuint64_t* id_out, CUgraph* graph_out,
-                                const CUgraphNode** dependencies_out,
-                                const CUgraphEdgeData** edgeData_out, size_t* numDependencies_out) {
-  if (!captureStatus_out) return CUDA_ERROR_INVALID_VALUE;
-  ResolvedStream on;
-  if (CUresult result = resolve_stream(hStream, &on)) return result;
-  *captureStatus_out = CU_STREAM_CAPTURE_STATUS_NONE;
-  return CUDA_SUCCESS;
-}
-
-CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) {
-  if (!mode || *mode < CU_STREAM_CAPTURE_MODE_GLOBAL || *mode > CU_STREAM_CAPTURE_MODE_RELAXED)
-    return CUDA_ERROR_INVALID_VALUE;
-  thread_local CUstreamCaptureMode now = CU_STREAM_CAPTURE_MODE_GLOBAL;
-  std::swap(now, *mode);
   return CUDA_SUCCESS;
 }
 
@@ -180,11 +162,13 @@ CUresult cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t lengt
   if (CUresult result = resolve_stream(hStream, &on)) return result;
   if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST && flags != CU_MEM_ATTACH_SINGLE)
     return CUDA_ERROR_INVALID_VALUE;
+  // source: CUDA Driver API 13.0, cuStreamAttachMemAsync: the null stream is no single stream.
+  if (flags == CU_MEM_ATTACH_SINGLE && !on.handle) return CUDA_ERROR_INVALID_VALUE;
   Allocator* memory = driver().allocator_of(dptr);
   Allocation block;
   bool managed = memory && memory->find(dptr, &block) && block.kind == MemoryKind::managed;
   // With pageable access any host pointer may be attached.
-  if (!managed && driver().space.contains(dptr)) return CUDA_ERROR_INVALID_VALUE;
+  if (!managed && (!dptr || driver().space.contains(dptr))) return CUDA_ERROR_INVALID_VALUE;
   if (managed && length && length != block.bytes) return CUDA_ERROR_INVALID_VALUE;
   return CUDA_SUCCESS;
 }
@@ -192,9 +176,14 @@ CUresult cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t lengt
 CUresult cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void* userData) {
   if (!fn) return CUDA_ERROR_INVALID_VALUE;
   ResolvedStream on;
-  if (CUresult result = resolve_stream(hStream, &on)) return result;
+  if (CUresult result = resolve_stream(hStream, &on, UnderCapture::record)) return result;
+  if (on.capture) return capture_host(on, fn, userData);
   before_work(*on.context, *on.stream);
-  on.stream->task([fn, userData] { fn(userData); }, false, true);
+  auto call = [fn, userData] {
+    HostFunctionScope scope;
+    fn(userData);
+  };
+  on.stream->task(call, false, true);
   return CUDA_SUCCESS;
 }
 
@@ -208,6 +197,7 @@ CUresult cuStreamAddCallback(CUstream hStream, CUstreamCallback callback, void* 
   Context* context = on.context;
   auto call = [=] {
     context->print.flush();
+    HostFunctionScope scope;
     callback(hStream, context->sticky(), userData);
   };
   on.stream->task(call, false, true, true);
@@ -258,11 +248,14 @@ CUresult cuEventRecord(CUevent hEvent, CUstream hStream) {
 CUresult cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int flags) {
   if (flags > CU_EVENT_RECORD_EXTERNAL) return CUDA_ERROR_INVALID_VALUE;
   ResolvedStream on;
-  if (CUresult result = resolve_stream(hStream, &on)) return result;
+  if (CUresult result = resolve_stream(hStream, &on, UnderCapture::record)) return result;
   EventHandle* event;
   if (CUresult result = resolve_event(hEvent, &event)) return result;
   if (event->context != on.context) return CUDA_ERROR_INVALID_HANDLE;
-  if (flags == CU_EVENT_RECORD_EXTERNAL) return CUDA_ERROR_INVALID_VALUE;  // but in a capture
+  const bool external = flags == CU_EVENT_RECORD_EXTERNAL;
+  if (on.capture) return capture_record(on, *event, external);
+  if (external) return CUDA_ERROR_INVALID_VALUE;
+  forget_captured_event(*event);
   before_work(*on.context, *on.stream);
   if (event->state->shared)
     record_shared(event->state->shared, *on.stream);
@@ -275,6 +268,7 @@ CUresult cuCtxRecordEvent(CUcontext hCtx, CUevent hEvent) {
   if (!hCtx) return CUDA_ERROR_INVALID_CONTEXT;
   Context* context;
   if (CUresult result = context_of(hCtx, &context)) return result;
+  if (CUresult result = refuse_context_call(*context)) return result;
   EventHandle* event;
   if (CUresult result = resolve_event(hEvent, &event)) return result;
   if (event->context != context) return CUDA_ERROR_INVALID_HANDLE;
@@ -296,6 +290,7 @@ CUresult cuCtxWaitEvent(CUcontext hCtx, CUevent hEvent) {
   if (!hCtx) return CUDA_ERROR_INVALID_CONTEXT;
   Context* context;
   if (CUresult result = context_of(hCtx, &context)) return result;
+  if (CUresult result = refuse_context_call(*context)) return result;
   EventHandle* event;
   if (CUresult result = resolve_event(hEvent, &event)) return result;
   if (driver().greens.resolve(hCtx))
@@ -307,6 +302,11 @@ CUresult cuCtxWaitEvent(CUcontext hCtx, CUevent hEvent) {
   }
   StreamPoint point = event->state->latest();
   if (point.reached()) return CUDA_SUCCESS;
+  {
+    std::lock_guard lock(context->mutex);
+    std::erase_if(context->waits, [](const StreamPoint& past) { return past.reached(); });
+    context->waits.push_back(point);
+  }
   for (auto& stream : context->list_streams()) stream->wait_for(point);
   context->legacy->wait_for(point);
   return CUDA_SUCCESS;
@@ -315,15 +315,18 @@ CUresult cuCtxWaitEvent(CUcontext hCtx, CUevent hEvent) {
 CUresult cuEventQuery(CUevent hEvent) {
   EventHandle* event;
   if (CUresult result = resolve_event(hEvent, &event)) return result;
+  if (CUresult result = refuse_event_call(*event)) return result;
   if (const auto& shared = event->state->shared)
     return shared->done(shared->latest()) ? event->context->sticky() : CUDA_ERROR_NOT_READY;
   return event->state->latest().reached() ? event->context->sticky() : CUDA_ERROR_NOT_READY;
 }
 
 CUresult cuEventSynchronize(CUevent hEvent) {
+  if (HostFunctionScope::entered()) return CUDA_ERROR_NOT_PERMITTED;
   EventHandle* event = driver().events.resolve(hEvent);
   if (!event) return CUDA_ERROR_INVALID_HANDLE;
   Context* context = event->context;
+  if (CUresult result = refuse_event_call(*event)) return result;
   if (std::shared_ptr<SharedEvent> shared = event->state->shared) {
     shared->wait(shared->latest());
     context->print.flush();
@@ -341,6 +344,7 @@ CUresult cuEventElapsedTime(float* pMilliseconds, CUevent hStart, CUevent hEnd) 
   if (CUresult result = resolve_event(hStart, &start)) return result;
   if (CUresult result = resolve_event(hEnd, &end)) return result;
   if (!pMilliseconds) return CUDA_ERROR_INVALID_VALUE;
+  if (start->was_captured || end->was_captured) return CUDA_ERROR_CAPTURED_EVENT;
   if (start->context != end->context || !start->state->timing || !end->state->timing)
     return CUDA_ERROR_INVALID_HANDLE;
   StreamPoint first = start->state->latest(), last = end->state->latest();

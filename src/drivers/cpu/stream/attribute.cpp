@@ -77,7 +77,7 @@ WaitPolicy wait_policy_of(const ResolvedStream& on) {
 CUresult cuStreamSetAttribute(CUstream hStream, CUstreamAttrID attr,
                               const CUstreamAttrValue* value) {
   ResolvedStream on;
-  if (CUresult result = resolve_stream(hStream, &on)) return result;
+  if (CUresult result = resolve_stream(hStream, &on, UnderCapture::ignore)) return result;
   if (!value) return CUDA_ERROR_INVALID_VALUE;
   const bool policy = attr == CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY;
   if (policy &&
@@ -112,7 +112,7 @@ CUresult cuStreamSetAttribute(CUstream hStream, CUstreamAttrID attr,
 
 CUresult cuStreamGetAttribute(CUstream hStream, CUstreamAttrID attr, CUstreamAttrValue* value) {
   ResolvedStream on;
-  if (CUresult result = resolve_stream(hStream, &on)) return result;
+  if (CUresult result = resolve_stream(hStream, &on, UnderCapture::ignore)) return result;
   if (!value) return CUDA_ERROR_INVALID_VALUE;
   std::lock_guard lock(on.context->mutex);
   const StreamAttributes& attributes = attributes_of(on);
@@ -142,8 +142,8 @@ CUresult cuStreamGetAttribute(CUstream hStream, CUstreamAttrID attr, CUstreamAtt
 
 CUresult cuStreamCopyAttributes(CUstream dst, CUstream src) {
   ResolvedStream to, from;
-  if (CUresult result = resolve_stream(dst, &to)) return result;
-  if (CUresult result = resolve_stream(src, &from)) return result;
+  if (CUresult result = resolve_stream(dst, &to, UnderCapture::ignore)) return result;
+  if (CUresult result = resolve_stream(src, &from, UnderCapture::ignore)) return result;
   // source: CUDA Driver API 13.0, cuStreamCopyAttributes: both streams are of the same context.
   if (to.context != from.context) return CUDA_ERROR_INVALID_VALUE;
   std::lock_guard lock(to.context->mutex);

@@ -20,6 +20,7 @@
 #include "abi/cpu_api.h"
 #include "base/log.h"
 #include "drivers/cpu/context.h"
+#include "drivers/cpu/graph/capture.h"
 #include "drivers/cpu/memory/pointer.h"
 #include "drivers/cpu/stream/order.h"
 
@@ -263,12 +264,32 @@ CUresult read_memop(const CUstreamBatchMemOpParams& params, Memop* out) {
   }
 }
 
+/// One operation as a batch has it.
+CUstreamBatchMemOpParams describe(bool is_wait, uint64_t address, uint64_t value, bool wide,
+                                  unsigned flags) {
+  CUstreamBatchMemOpParams params{};
+  if (is_wait) {
+    params.waitValue.address = address, params.waitValue.value64 = value;
+    params.waitValue.flags = flags;
+    params.operation = wide ? CU_STREAM_MEM_OP_WAIT_VALUE_64 : CU_STREAM_MEM_OP_WAIT_VALUE_32;
+  } else {
+    params.writeValue.address = address, params.writeValue.value64 = value;
+    params.writeValue.flags = flags;
+    params.operation = wide ? CU_STREAM_MEM_OP_WRITE_VALUE_64 : CU_STREAM_MEM_OP_WRITE_VALUE_32;
+  }
+  return params;
+}
+
 CUresult queue_one(CUstream stream, CUresult (*read)(uint64_t, uint64_t, bool, unsigned, Memop*),
                    uint64_t address, uint64_t value, bool wide, unsigned flags) {
   ResolvedStream on;
-  if (CUresult result = resolve_stream(stream, &on)) return result;
+  if (CUresult result = resolve_stream(stream, &on, UnderCapture::record)) return result;
   Memop operation;
   if (CUresult result = read(address, value, wide, flags, &operation)) return result;
+  if (on.capture) {
+    const CUstreamBatchMemOpParams params = describe(read == read_wait, address, value, wide, flags);
+    return capture_mem_ops(on, &params, 1);
+  }
   before_work(*on.context, *on.stream);
   queue_memops(*on.stream, {operation});
   return CUDA_SUCCESS;
@@ -323,10 +344,11 @@ CUresult cuStreamWriteValue64(CUstream stream, CUdeviceptr addr, cuuint64_t valu
 CUresult cuStreamBatchMemOp(CUstream stream, unsigned int count,
                             CUstreamBatchMemOpParams* paramArray, unsigned int flags) {
   ResolvedStream on;
-  if (CUresult result = resolve_stream(stream, &on)) return result;
+  if (CUresult result = resolve_stream(stream, &on, UnderCapture::record)) return result;
   std::vector<Memop> operations;
   if (CUresult result = read_memops(count, paramArray, flags, &operations)) return result;
   if (operations.empty()) return CUDA_SUCCESS;
+  if (on.capture) return capture_mem_ops(on, paramArray, count);
   before_work(*on.context, *on.stream);
   queue_memops(*on.stream, std::move(operations));
   return CUDA_SUCCESS;

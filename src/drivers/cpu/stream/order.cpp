@@ -4,18 +4,22 @@
 #include "drivers/cpu/stream/order.h"
 
 #include "drivers/cpu/context.h"
+#include "drivers/cpu/graph/capture.h"
 #include "drivers/cpu/green.h"
 
 namespace limen::cpu {
 
-CUresult resolve_stream_any(CUstream handle, ResolvedStream* out) {
+namespace {
+
+CUresult find_stream(CUstream handle, ResolvedStream* out) {
+  if (HostFunctionScope::entered()) return CUDA_ERROR_NOT_PERMITTED;
   auto bits = reinterpret_cast<uintptr_t>(handle);
   if (bits > 2) {
     StreamHandle* found = driver().streams.resolve(handle);
     if (!found) return CUDA_ERROR_INVALID_HANDLE;
     if (found->green && !driver().greens.resolve(found->green))
       return CUDA_ERROR_CONTEXT_IS_DESTROYED;
-    *out = {found->stream.get(), found->context, found};
+    *out = {found->stream.get(), found->context, found, nullptr};
     return CUDA_SUCCESS;
   }
   Context* context;
@@ -25,22 +29,35 @@ CUresult resolve_stream_any(CUstream handle, ResolvedStream* out) {
   if (green) {
     // source: CUDA Driver API 13.0, cuStreamGetCtx_v2: no per-thread stream in green contexts.
     if (bits > 1) return CUDA_ERROR_INVALID_HANDLE;
-    *out = {green->default_stream->stream.get(), context, green->default_stream};
+    *out = {green->default_stream->stream.get(), context, green->default_stream, nullptr};
     return CUDA_SUCCESS;
   }
   if (bits <= 1) {
-    *out = {context->legacy.get(), context, nullptr};
+    *out = {context->legacy.get(), context, nullptr, nullptr};
     return CUDA_SUCCESS;
   }
   StreamHandle* own = per_thread_stream(*context);
   if (!own) return CUDA_ERROR_OUT_OF_MEMORY;
-  *out = {own->stream.get(), context, own};
+  *out = {own->stream.get(), context, own, nullptr};
   return CUDA_SUCCESS;
 }
 
-CUresult resolve_stream(CUstream handle, ResolvedStream* out) {
-  if (CUresult result = resolve_stream_any(handle, out)) return result;
-  return out->context->sticky();
+CUresult check_captures(ResolvedStream* out, UnderCapture under) {
+  if (!driver().captures.load(std::memory_order_relaxed)) return CUDA_SUCCESS;
+  return meet_captures(out, under);
+}
+
+}  // namespace
+
+CUresult resolve_stream_any(CUstream handle, ResolvedStream* out, UnderCapture under) {
+  if (CUresult result = find_stream(handle, out)) return result;
+  return check_captures(out, under);
+}
+
+CUresult resolve_stream(CUstream handle, ResolvedStream* out, UnderCapture under) {
+  if (CUresult result = find_stream(handle, out)) return result;
+  if (CUresult result = out->context->sticky()) return result;
+  return check_captures(out, under);
 }
 
 void before_work(Context& context, Stream& stream) {
@@ -70,6 +87,7 @@ bool nothing_before(Context& context, Stream& stream) {
 
 void retire_stream(StreamHandle* handle) {
   Context& context = *handle->context;
+  leave_capture(handle);
   if (!driver().streams.retire(handle)) return;
   std::shared_ptr<Stream> stream = handle->stream;
   {

@@ -10,6 +10,7 @@
 namespace limen::cpu {
 
 struct Context;
+struct StreamCapture;
 struct StreamHandle;
 
 /// source: measured H200, driver 580.x, cuCtxGetStreamPriorityRange.
@@ -17,17 +18,25 @@ inline constexpr int least_priority = 0, greatest_priority = -5;
 /// source: measured H200, driver 580.x: CU_LIMIT_STACK_SIZE refuses 512 KiB.
 inline constexpr size_t most_stack_bytes = 512 << 10;
 
+/// What a call does on a stream that is being captured: it must not be made, its work becomes a
+/// node, or it is none of the stream's work.
+enum class UnderCapture : uint8_t { refuse, record, ignore };
+
 struct ResolvedStream {
   Stream* stream = nullptr;
   Context* context = nullptr;
   StreamHandle* handle = nullptr;  ///< null for the legacy stream
+  std::shared_ptr<StreamCapture> capture;  ///< set when the call must record its work
 };
 
 /// What a CUstream means for this thread: current context and its sticky error are checked.
-/// errors: 400 for what is no live stream, 201, 709, or the sticky error of the stream's context.
-CUresult resolve_stream(CUstream handle, ResolvedStream* out);
+/// errors: 400 for what is no live stream, 201, 709, or the sticky error of the stream's context;
+/// 900, 901, 906 for what captures under way forbid.
+CUresult resolve_stream(CUstream handle, ResolvedStream* out,
+                        UnderCapture under = UnderCapture::refuse);
 /// The same without refusing a context that has failed.
-CUresult resolve_stream_any(CUstream handle, ResolvedStream* out);
+CUresult resolve_stream_any(CUstream handle, ResolvedStream* out,
+                            UnderCapture under = UnderCapture::refuse);
 
 /// Makes the next operation of `stream` wait for what the legacy default stream's rules say.
 void before_work(Context& context, Stream& stream);

@@ -52,7 +52,8 @@ std::shared_ptr<SharedEvent> SharedEvent::map(std::shared_ptr<SharedFile> file) 
   static_assert(sizeof(Page) <= page_bytes);
   static_assert(std::atomic<uint64_t>::is_always_lock_free);
   if (!file || file->bytes() < page_bytes) return nullptr;
-  void* memory = mmap(nullptr, page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file->descriptor(), 0);
+  void* memory =
+      mmap(nullptr, page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file->descriptor(), 0);
   if (memory == MAP_FAILED) return nullptr;
   return std::shared_ptr<SharedEvent>(new SharedEvent(std::move(file), static_cast<Page*>(memory)));
 }

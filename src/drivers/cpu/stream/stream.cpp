@@ -54,10 +54,11 @@ uint64_t Stream::task(std::function<void()> action, bool quick, bool may_block, 
   return submit(op);
 }
 
-uint64_t Stream::deferred(std::function<bool(std::function<void()> done)> action) {
+uint64_t Stream::deferred(std::function<bool(std::function<void()> done)> action, bool always) {
   Op* op = new Op;
   op->kind = Op::Kind::deferred;
   op->deferred = std::move(action);
+  op->always = always;
   return submit(op);
 }
 
@@ -176,7 +177,7 @@ bool Stream::start(Op* op) {
           op->may_block);
       return false;
     case Op::Kind::deferred: {
-      if (skip) return true;
+      if (skip && !op->always) return true;
       // Taken out first: it may end elsewhere, with the operation, before it returns here.
       auto action = std::move(op->deferred);
       return action([this, op] { finish(op); });

@@ -56,8 +56,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
   uint64_t task(std::function<void()> action, bool quick, bool may_block = false,
                 bool always = false);
   /// Queues an action that may end later, on any thread, without holding one meanwhile: it returns
-  /// true when it is over, or keeps `done` and returns false. Skipped when the context is poisoned.
-  uint64_t deferred(std::function<bool(std::function<void()> done)> action);
+  /// true when it is over, or keeps `done` and returns false. Skipped when the context is poisoned,
+  /// unless `always`.
+  uint64_t deferred(std::function<bool(std::function<void()> done)> action, bool always = false);
   /// Queues the recording of an event, and makes the event refer to this point.
   uint64_t record(const std::shared_ptr<EventState>& event);
   /// Later operations of this stream start after `point`.

@@ -2,7 +2,7 @@
 // bodies. A strong definition wins over weak and common ones, the first weak one over later ones;
 // internal symbols get a name of their own where they would meet another. Thread rule: see the
 // header.
-#include "drivers/cpu/module/link.h"
+#include "compiler/ptx/link.h"
 
 #include <algorithm>
 
@@ -10,18 +10,15 @@
 
 #include "compiler/ptx/parser.h"
 
-namespace limen::cpu {
+namespace limen::ptx {
 
 namespace {
 
-using ptx::Index;
-using ptx::Linkage;
+bool defines(const Variable& variable) { return variable.linkage != Linkage::external; }
+bool defines(const Function& function) { return function.has_body; }
 
-bool defines(const ptx::Variable& variable) { return variable.linkage != Linkage::external; }
-bool defines(const ptx::Function& function) { return function.has_body; }
-
-bool is_function(const ptx::Variable&) { return false; }
-bool is_function(const ptx::Function&) { return true; }
+bool is_function(const Variable&) { return false; }
+bool is_function(const Function&) { return true; }
 
 /// 3 strong, 2 weak, 1 common, 0 declaration only.
 template <typename Symbol>
@@ -33,13 +30,13 @@ int rank(const Symbol& symbol) {
 
 class Linker {
  public:
-  explicit Linker(std::vector<std::unique_ptr<ptx::Module>> inputs) : inputs_(std::move(inputs)) {}
+  explicit Linker(std::vector<std::unique_ptr<Module>> inputs) : inputs_(std::move(inputs)) {}
 
-  Result<std::unique_ptr<ptx::Module>> run() {
+  Result<std::unique_ptr<Module>> run() {
     out_->address_size = 64;
     for (auto& input : inputs_) LIMEN_CHECK(parse_bodies(*input));
     for (size_t i = 0; i < inputs_.size(); ++i) {
-      ptx::Module& input = *inputs_[i];
+      Module& input = *inputs_[i];
       take_head(input);
       function_map_.emplace_back();
       variable_map_.emplace_back();
@@ -52,13 +49,13 @@ class Linker {
   }
 
  private:
-  static Result<void> parse_bodies(ptx::Module& module) {
+  static Result<void> parse_bodies(Module& module) {
     for (Index i = 0; i < module.functions.size(); ++i)
-      if (module.functions[i].has_body) LIMEN_CHECK(ptx::parse_body(module, i));
+      if (module.functions[i].has_body) LIMEN_CHECK(parse_body(module, i));
     return {};
   }
 
-  void take_head(ptx::Module& input) {
+  void take_head(Module& input) {
     auto version = std::pair(input.version_major, input.version_minor);
     if (version > std::pair(out_->version_major, out_->version_minor))
       std::tie(out_->version_major, out_->version_minor) = version;
@@ -77,7 +74,7 @@ class Linker {
   Result<void> place_all(std::vector<Symbol>& from, std::vector<Symbol>& to,
                          std::unordered_map<std::string, Index>& names, std::vector<Index>& map,
                          size_t input, const char* what) {
-    map.assign(from.size(), ptx::no_index);
+    map.assign(from.size(), no_index);
     std::vector<Index> taken;  // inputs that became the definition of their name
     for (Index i = 0; i < from.size(); ++i) {
       Symbol& symbol = from[i];
@@ -119,7 +116,7 @@ class Linker {
 
  public:
   /// Rewrites the indices of everything that came from input `i`. Called once all are placed.
-  void rewrite_all(ptx::Module& out) {
+  void rewrite_all(Module& out) {
     std::vector<size_t> function_owner(out.functions.size()), variable_owner(out.variables.size());
     for (const Moved& moved : moved_) {
       auto& owner = moved.function ? function_owner : variable_owner;
@@ -136,37 +133,37 @@ class Linker {
     size_t input;
   };
 
-  Index mapped(ptx::Operand::SymbolKind kind, Index index, size_t input) const {
-    if (kind == ptx::Operand::SymbolKind::function) return function_map_[input][index];
-    if (kind == ptx::Operand::SymbolKind::variable) return variable_map_[input][index];
+  Index mapped(Operand::SymbolKind kind, Index index, size_t input) const {
+    if (kind == Operand::SymbolKind::function) return function_map_[input][index];
+    if (kind == Operand::SymbolKind::variable) return variable_map_[input][index];
     return index;
   }
 
-  void rewrite(ptx::Operand& operand, size_t input) const {
+  void rewrite(Operand& operand, size_t input) const {
     operand.index = mapped(operand.symbol_kind, operand.index, input);
-    for (ptx::Operand& element : operand.elems) rewrite(element, input);
+    for (Operand& element : operand.elems) rewrite(element, input);
   }
 
-  void rewrite(ptx::Variable& variable, size_t input) const {
-    for (ptx::Reloc& reloc : variable.relocs)
+  void rewrite(Variable& variable, size_t input) const {
+    for (Reloc& reloc : variable.relocs)
       reloc.symbol = mapped(reloc.kind, reloc.symbol, input);
   }
 
-  void rewrite(ptx::Function& function, size_t input) const {
-    for (ptx::Variable& local : function.locals) rewrite(local, input);
+  void rewrite(Function& function, size_t input) const {
+    for (Variable& local : function.locals) rewrite(local, input);
     for (auto& list : function.call_targets)
       for (Index& target : list) target = function_map_[input][target];
-    for (ptx::Block& block : function.blocks)
-      for (ptx::Instruction& instruction : block.body) {
+    for (Block& block : function.blocks)
+      for (Instruction& instruction : block.body) {
         if (instruction.source_line) instruction.source_file += first_file_[input];
-        for (ptx::Operand& operand : instruction.ops) rewrite(operand, input);
-        for (ptx::Operand& operand : instruction.call_returns) rewrite(operand, input);
-        for (ptx::Operand& operand : instruction.call_args) rewrite(operand, input);
+        for (Operand& operand : instruction.ops) rewrite(operand, input);
+        for (Operand& operand : instruction.call_returns) rewrite(operand, input);
+        for (Operand& operand : instruction.call_args) rewrite(operand, input);
       }
   }
 
-  std::vector<std::unique_ptr<ptx::Module>> inputs_;
-  std::unique_ptr<ptx::Module> out_ = std::make_unique<ptx::Module>();
+  std::vector<std::unique_ptr<Module>> inputs_;
+  std::unique_ptr<Module> out_ = std::make_unique<Module>();
   std::vector<std::vector<Index>> function_map_, variable_map_;
   std::vector<Moved> moved_;
   std::vector<uint32_t> first_file_;  ///< by input: where its .file table begins in the output
@@ -174,14 +171,14 @@ class Linker {
 
 }  // namespace
 
-Result<std::unique_ptr<ptx::Module>> link_modules(
-    std::vector<std::unique_ptr<ptx::Module>> modules) {
-  if (modules.empty()) return std::make_unique<ptx::Module>();
+Result<std::unique_ptr<Module>> link_modules(
+    std::vector<std::unique_ptr<Module>> modules) {
+  if (modules.empty()) return std::make_unique<Module>();
   if (modules.size() == 1) return std::move(modules.front());
   Linker linker(std::move(modules));
-  LIMEN_TRY(std::unique_ptr<ptx::Module> out, linker.run());
+  LIMEN_TRY(std::unique_ptr<Module> out, linker.run());
   linker.rewrite_all(*out);
   return out;
 }
 
-}  // namespace limen::cpu
+}  // namespace limen::ptx

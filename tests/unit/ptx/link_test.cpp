@@ -1,5 +1,5 @@
 // Linking PTX modules: externals meet definitions, internal names stay apart, weak gives way.
-#include "drivers/cpu/module/link.h"
+#include "compiler/ptx/link.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 
 #include "compiler/ptx/parser.h"
 
-namespace limen::cpu {
+namespace limen::ptx {
 namespace {
 
 const std::string head = ".version 8.0\n.target sm_75\n.address_size 64\n";
@@ -115,4 +115,4 @@ TEST(link, nothing_links_to_an_empty_module) {
 }
 
 }  // namespace
-}  // namespace limen::cpu
+}  // namespace limen::ptx

@@ -8,11 +8,11 @@
 #include "base/result.h"
 #include "compiler/ptx/ir.h"
 
-namespace limen::cpu {
+namespace limen::ptx {
 
 /// Merges the modules; one module is returned as it is.
 /// errors: invalid_ptx for two definitions of one name, or declarations that do not agree.
-Result<std::unique_ptr<ptx::Module>> link_modules(
-    std::vector<std::unique_ptr<ptx::Module>> modules);
+Result<std::unique_ptr<Module>> link_modules(
+    std::vector<std::unique_ptr<Module>> modules);
 
-}  // namespace limen::cpu
+}  // namespace limen::ptx

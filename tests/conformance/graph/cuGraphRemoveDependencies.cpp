@@ -1,0 +1,36 @@
+#include "conformance/graph/graphs.h"
+
+namespace limen::conform {
+
+CONFORM(cuGraphRemoveDependencies, takes_the_edge_away) {
+  CUgraph graph = new_graph();
+  CUgraphNode one = add_empty(graph), two = add_empty(graph, {one}),
+              three = add_empty(graph, {one});
+  expect_code("removes", cuGraphRemoveDependencies(graph, &one, &two, nullptr, 1), CUDA_SUCCESS);
+  expect("edges", count_edges(graph), 1u);
+  size_t roots = 0;
+  REQUIRE(cuGraphGetRootNodes(graph, nullptr, &roots));
+  expect("roots", roots, 2u);
+  expect_code("again", cuGraphRemoveDependencies(graph, &one, &two, nullptr, 1),
+              CUDA_ERROR_INVALID_VALUE);
+  expect_code("the other way", cuGraphRemoveDependencies(graph, &three, &one, nullptr, 1),
+              CUDA_ERROR_INVALID_VALUE);
+}
+
+CONFORM(cuGraphRemoveDependencies, data_must_be_the_same) {
+  Buffer out(8);
+  CUgraph graph = new_graph();
+  CUgraphNode one = add_kernel(graph, {}, "store", out, 1),
+              two = add_kernel(graph, {}, "store", out, 2);
+  CUgraphEdgeData data{};
+  data.from_port = CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC;
+  data.type = CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC;
+  REQUIRE(cuGraphAddDependencies(graph, &one, &two, &data, 1));
+  expect_code("plain", cuGraphRemoveDependencies(graph, &one, &two, nullptr, 1),
+              CUDA_ERROR_INVALID_VALUE);
+  expect_code("with its data", cuGraphRemoveDependencies(graph, &one, &two, &data, 1),
+              CUDA_SUCCESS);
+  expect("edges", count_edges(graph), 0u);
+}
+
+}  // namespace limen::conform

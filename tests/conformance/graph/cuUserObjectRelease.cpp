@@ -1,0 +1,37 @@
+#include <unistd.h>
+
+#include "conformance/graph/graphs.h"
+
+namespace limen::conform {
+
+namespace {
+void count_end(void* data) { __atomic_fetch_add(static_cast<int*>(data), 1, __ATOMIC_SEQ_CST); }
+/// Destructors run on a thread of the driver's own, some time after the last release.
+int ends_after_a_while(int* ends, int awaited) {
+  for (int i = 0; i < 2000 && __atomic_load_n(ends, __ATOMIC_SEQ_CST) < awaited; ++i) usleep(1000);
+  return __atomic_load_n(ends, __ATOMIC_SEQ_CST);
+}
+CUuserObject new_object(int* ends, unsigned count = 1) {
+  CUuserObject object = nullptr;
+  REQUIRE(cuUserObjectCreate(&object, ends, count_end, count, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
+  return object;
+}
+}  // namespace
+
+CONFORM(cuUserObjectRelease, several_at_once) {
+  int ends = 0;
+  CUuserObject object = new_object(&ends, 5);
+  expect_code("four", cuUserObjectRelease(object, 4), CUDA_SUCCESS);
+  usleep(20000);
+  expect("lives", ends, 0);
+  expect_code("the last", cuUserObjectRelease(object, 1), CUDA_SUCCESS);
+  expect("ended", ends_after_a_while(&ends, 1), 1);
+}
+
+CONFORM(cuUserObjectRelease, wrong_arguments) {
+  int ends = 0;
+  expect_code("none", cuUserObjectRelease(new_object(&ends), 0), CUDA_ERROR_INVALID_VALUE);
+  expect_code("no object", cuUserObjectRelease(nullptr, 1), CUDA_ERROR_INVALID_VALUE);
+}
+
+}  // namespace limen::conform

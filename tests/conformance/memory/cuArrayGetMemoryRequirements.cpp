@@ -1,0 +1,28 @@
+#include "conformance/arrays.h"
+#include "conformance/conform.h"
+
+namespace limen::conform {
+
+CONFORM(cuArrayGetMemoryRequirements, only_of_deferred_arrays) {
+  CUarray array = make_array(64, 64, 0, CU_AD_FORMAT_FLOAT, 1, 0);
+  CUDA_ARRAY_MEMORY_REQUIREMENTS needs{};
+  expect_code("an array with memory", cuArrayGetMemoryRequirements(&needs, array, 0),
+              CUDA_ERROR_INVALID_VALUE);
+  expect_code("no result", cuArrayGetMemoryRequirements(nullptr, array, 0),
+              CUDA_ERROR_INVALID_VALUE);
+  expect_code("no device", cuArrayGetMemoryRequirements(&needs, array, 99),
+              CUDA_ERROR_INVALID_DEVICE);  // to measure on H200
+  expect_code("no array", cuArrayGetMemoryRequirements(&needs, nullptr, 0),
+              CUDA_ERROR_INVALID_HANDLE);  // to measure on H200
+  REQUIRE(cuArrayDestroy(array));
+  expect_code("destroyed", cuArrayGetMemoryRequirements(&needs, array, 0),
+              CUDA_ERROR_INVALID_HANDLE);  // to measure on H200
+}
+
+CONFORM_WITH(cuArrayGetMemoryRequirements, needs_cuInit, nothing) {
+  CUDA_ARRAY_MEMORY_REQUIREMENTS needs;
+  expect_code("not initialised", cuArrayGetMemoryRequirements(&needs, nullptr, 0),
+              CUDA_ERROR_NOT_INITIALIZED);
+}
+
+}  // namespace limen::conform
