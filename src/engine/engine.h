@@ -14,6 +14,7 @@
 namespace limen::engine {
 
 class TextureTable;
+struct TextureBindings;
 
 /// A kernel version, ready to run.
 struct KernelCode {
@@ -99,6 +100,7 @@ struct GridSpec {
   std::function<uint64_t(uint64_t)> device_malloc;  ///< 0 when the device heap is full
   std::function<bool(uint64_t)> device_free;        ///< false: not a live heap block
   const TextureTable* textures = nullptr;           ///< what texture and surface handles mean
+  std::shared_ptr<const TextureBindings> bindings;  ///< what references mean; may be null
 };
 
 struct PoolOptions {

@@ -237,7 +237,8 @@ void service_texture(BlockContext* context, uint64_t op, uint32_t width, uint32_
   const uint32_t kernel_mxcsr = read_mxcsr();
   write_mxcsr(mxcsr_default);
   TextureCall call{std::bit_cast<kernel::TextureOp>(op), width, lanes, handles, in, out};
-  const TextureError error = run_texture(record_of(context).grid->spec->textures, call);
+  const GridSpec& spec = *record_of(context).grid->spec;
+  const TextureError error = run_texture({spec.textures, spec.bindings.get()}, call);
   write_mxcsr(kernel_mxcsr);
   if (error.what == nullptr) return;
   PendingFault pending;

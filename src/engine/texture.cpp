@@ -423,16 +423,16 @@ const char* fetch_texture(const Texture& texture, TextureOp op, LaneIn in, LaneO
   return Fetch(texture, op, in).run(out);
 }
 
-TextureError run_texture(const TextureTable* table, const TextureCall& call) {
+TextureError run_texture(const TextureView& view, const TextureCall& call) {
   TextureError error;
-  if (fetch_plain(table, call)) return error;
+  if (fetch_plain(view, call)) return error;
   const bool surface = is_surface_op(call.op.kind);
   const Texture* texture = nullptr;
   uint64_t last = 0;
   for (uint32_t left = call.lanes; left != 0; left &= left - 1) {
     const auto lane = static_cast<uint32_t>(std::countr_zero(left));
     const uint64_t handle = call.handles[lane];
-    if (!texture || handle != last) texture = table ? table->find(handle) : nullptr;
+    if (!texture || handle != last) texture = view.find(handle);
     last = handle;
     const LaneIn in{call.in + lane, call.width};
     const LaneOut out{call.out + lane, call.width};

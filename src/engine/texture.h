@@ -1,13 +1,15 @@
 // Textures and surfaces as kernels see them: images in memory, how to read them, and the table that
 // gives handles a meaning. Knows nothing of CUDA arrays, contexts or who owns the memory.
 // Invariant: a handle is a slot number and the slot's generation, so any 64 bits can be looked up
-// without a fault, and a stale handle is refused. Slots are never unmapped.
-// Thread rule: find() from any thread without a lock; the rest takes a short lock.
+// without a fault, and a stale handle is refused. Slots are never unmapped, and what a live handle
+// means does not change: references get their meaning from the bindings that a grid is launched
+// with. Thread rule: find() from any thread without a lock; the rest takes a short lock.
 #pragma once
 #include <atomic>
 #include <cstdint>
 #include <deque>
 #include <mutex>
+#include <unordered_map>
 
 namespace limen::engine {
 
@@ -82,8 +84,6 @@ class TextureTable {
  public:
   /// A new handle; 0 when the table is full. Never 0 otherwise.
   uint64_t add(const Texture& texture);
-  /// Gives a live handle another meaning (texture references); false when it is not live.
-  bool replace(uint64_t handle, const Texture& texture);
   bool remove(uint64_t handle);
   /// What a handle means, or nullptr.
   const Texture* find(uint64_t handle) const {
@@ -109,6 +109,24 @@ class TextureTable {
   std::atomic<Slot*> slots_{nullptr};
   std::atomic<uint64_t> used_{0};
   std::deque<uint64_t> free_;
+};
+
+/// What texture and surface references mean, by handle. Immutable once a grid has it.
+struct TextureBindings {
+  std::unordered_map<uint64_t, Texture> by_handle;
+};
+
+/// What handles mean to one grid. Either may be null.
+struct TextureView {
+  const TextureTable* table = nullptr;
+  const TextureBindings* bindings = nullptr;
+
+  const Texture* find(uint64_t handle) const {
+    const Texture* texture = table ? table->find(handle) : nullptr;
+    if (!texture || !texture->reference || !bindings) return texture;
+    auto bound = bindings->by_handle.find(handle);
+    return bound == bindings->by_handle.end() ? texture : &bound->second;
+  }
 };
 
 }  // namespace limen::engine

@@ -193,15 +193,15 @@ void fetch_buffer(const Texture& t, const TextureCall& call) {
 
 }  // namespace
 
-bool fetch_plain(const TextureTable* table, const TextureCall& call) {
+bool fetch_plain(const TextureView& view, const TextureCall& call) {
   const kernel::TextureOp op = call.op;
   if (op.kind != TextureKind::fetch || op.lod != TextureLod::base ||
-      static_cast<TextureResult>(op.type) != TextureResult::words || !table || !call.lanes)
+      static_cast<TextureResult>(op.type) != TextureResult::words || !call.lanes)
     return false;
   const uint64_t handle = call.handles[std::countr_zero(call.lanes)];
   for (uint32_t left = call.lanes; left != 0; left &= left - 1)
     if (call.handles[std::countr_zero(left)] != handle) return false;
-  const Texture* t = table->find(handle);
+  const Texture* t = view.find(handle);
   if (!t || t->kind != Texture::Kind::texture || t->level_count != 1 || t->layered || t->cube)
     return false;
   if (t->buffer) {

@@ -26,7 +26,7 @@ struct TextureError {
   uint32_t lane = 0;
 };
 
-TextureError run_texture(const TextureTable* table, const TextureCall& call);
+TextureError run_texture(const TextureView& view, const TextureCall& call);
 
 /// One lane's operands or results: word i.
 template <typename Word>
@@ -60,7 +60,7 @@ constexpr bool has_layer(kernel::TextureGeometry geometry) {
 const char* fetch_texture(const Texture& texture, kernel::TextureOp op, LaneIn in, LaneOut out);
 /// A tex without levels, layers, offsets or conversions, all lanes from one texture, at speed.
 /// False: not such a call, nothing done.
-bool fetch_plain(const TextureTable* table, const TextureCall& call);
+bool fetch_plain(const TextureView& view, const TextureCall& call);
 /// suld, sust and sured of one lane.
 TextureError access_surface(const Texture& surface, kernel::TextureOp op, LaneIn in, LaneOut out);
 

@@ -40,13 +40,6 @@ uint64_t TextureTable::add(const Texture& texture) {
   return handle;
 }
 
-bool TextureTable::replace(uint64_t handle, const Texture& texture) {
-  std::lock_guard lock(mutex_);
-  Slot* slot = slot_of(handle);
-  if (slot) slot->texture = texture;
-  return slot != nullptr;
-}
-
 bool TextureTable::remove(uint64_t handle) {
   std::lock_guard lock(mutex_);
   Slot* slot = slot_of(handle);

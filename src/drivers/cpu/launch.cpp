@@ -102,6 +102,7 @@ void attach_context(engine::GridSpec& grid, Context& context) {
   grid.device_malloc = [owner](uint64_t bytes) { return owner->heap.allocate(bytes); };
   grid.device_free = [owner](uint64_t address) { return owner->heap.release(address); };
   grid.textures = &driver().textures;
+  grid.bindings = texture_bindings();
 }
 
 namespace {

@@ -16,7 +16,7 @@ CONFORM(cuTexRefSetAddressMode, of_a_row) {
   expect("mirrored", references.row({1.125f, -0.375f}), listed(Floats{8, 2}));
   expect_code("border", cuTexRefSetAddressMode(references.image, 0, CU_TR_ADDRESS_MODE_BORDER),
               CUDA_SUCCESS);
-  expect("border", references.row({1.125f, 0.875f}), listed(Floats{0, 8}));
+  expect("outside is the border", references.row({1.125f, 0.875f}), listed(Floats{0, 8}));
 }
 
 CONFORM(cuTexRefSetAddressMode, by_axis) {

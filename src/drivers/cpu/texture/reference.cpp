@@ -3,6 +3,7 @@
 #include "drivers/cpu/texture/reference.h"
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 #include <unordered_map>
 
@@ -19,14 +20,29 @@ namespace {
 struct Book {
   std::mutex mutex;
   std::unordered_map<uint64_t, TextureReference*> by_handle;
+  std::shared_ptr<const engine::TextureBindings> bindings;
+  std::atomic<bool> any{false};  ///< a launch of a program without references takes no lock
 };
 Book& book() {
   static auto* made = new Book;
   return *made;
 }
 
-TextureReference* resolve(const void* handle) {
-  return driver().texture_references.resolve(handle);
+TextureReference* resolve(const void* handle, bool surface) {
+  TextureReference* reference = driver().texture_references.resolve(handle);
+  return reference && reference->surface == surface ? reference : nullptr;
+}
+
+/// Changes what later launches read through a reference; null: nothing is bound. Under the lock.
+void set_binding(uint64_t handle, const engine::Texture* texture) {
+  auto next = book().bindings ? std::make_shared<engine::TextureBindings>(*book().bindings)
+                              : std::make_shared<engine::TextureBindings>();
+  if (texture)
+    next->by_handle[handle] = *texture;
+  else
+    next->by_handle.erase(handle);
+  book().any.store(!next->by_handle.empty(), std::memory_order_release);
+  book().bindings = std::move(next);
 }
 
 /// The reference behind a module's variable; the same one each time.
@@ -48,44 +64,75 @@ CUresult reference_of(CUmodule hmod, const char* name, ptx::Type type, TextureRe
     if (!reference) return CUDA_ERROR_OUT_OF_MEMORY;
     reference->handle = handle;
     reference->surface = type == ptx::Type::surfref;
-    std::fill(reference->how.addressMode, reference->how.addressMode + 3, CU_TR_ADDRESS_MODE_CLAMP);
   }
   *out = reference;
   return CUDA_SUCCESS;
 }
 
-/// Tells kernels what the reference means now.
-CUresult publish(TextureReference& reference) {
-  if (!reference.bound || !reference.handle) return CUDA_SUCCESS;
+/// Tells later launches what the reference means. Settings may come in any order: a reference that
+/// cannot be read as it is set now counts as unbound until it can.
+void publish(const TextureReference& reference) {
+  if (!reference.bound || !reference.handle) return;
   engine::Texture texture;
-  CUresult result = reference.surface
-                        ? make_surface(reference.resource, &texture)
-                        : make_texture(reference.resource, reference.how, nullptr, &texture);
-  if (result) return result;
+  const CUresult result = reference.surface
+                              ? make_surface(reference.resource, &texture)
+                              : make_texture(reference.resource, reference.how, nullptr, &texture);
   texture.reference = true;
-  return driver().textures.replace(reference.handle, texture) ? CUDA_SUCCESS
-                                                              : CUDA_ERROR_INVALID_HANDLE;
+  set_binding(reference.handle, result ? nullptr : &texture);
 }
 
-/// Changes a texture reference and publishes it.
+/// Changes a reference, or leaves it as it is where that fails.
 template <typename Change>
-CUresult change(CUtexref handle, Change how) {
+CUresult change(const void* handle, bool surface, Change how) {
+  std::lock_guard lock(book().mutex);
   // The handle is looked at before the context. measured H200, driver 580.x
-  TextureReference* reference = resolve(handle);
+  TextureReference* reference = resolve(handle, surface);
   if (!reference) return CUDA_ERROR_INVALID_HANDLE;
   Context* context;
   if (CUresult result = current_usable(&context)) return result;
-  if (CUresult result = how(*reference)) return result;
-  return publish(*reference);
+  TextureReference changed = *reference;
+  if (CUresult result = how(changed)) return result;
+  *reference = changed;
+  publish(*reference);
+  return CUDA_SUCCESS;
+}
+
+/// Binds memory to a reference. What is wrong with the memory alone is found here.
+CUresult bind(TextureReference& r, const CUDA_RESOURCE_DESC& resource) {
+  engine::Texture texture;
+  const CUresult result = r.surface
+                              ? make_surface(resource, &texture)
+                              : make_texture(resource, CUDA_TEXTURE_DESC{}, nullptr, &texture);
+  if (result) return result;
+  r.resource = resource;
+  r.bound = true;
+  return CUDA_SUCCESS;
 }
 
 template <typename Read>
-CUresult ask(CUtexref handle, const void* out, Read read) {
-  TextureReference* reference = resolve(handle);
+CUresult ask(CUtexref handle, Read read) {
+  std::lock_guard lock(book().mutex);
+  const TextureReference* reference = resolve(handle, false);
   if (!reference) return CUDA_ERROR_INVALID_HANDLE;
   Context* context;
   if (CUresult result = current_usable(&context)) return result;
-  return out ? read(*reference) : CUDA_ERROR_INVALID_VALUE;
+  return read(*reference);
+}
+
+template <typename T, typename Read>
+CUresult ask(CUtexref handle, T* out, Read read) {
+  return ask(handle,
+             [&](const TextureReference& r) { return out ? read(r) : CUDA_ERROR_INVALID_VALUE; });
+}
+
+uint64_t texture_alignment() {
+  Context* context;
+  if (current(&context)) return 1;
+  return static_cast<uint64_t>(context->device.limit(CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT));
+}
+
+bool is_filter(CUfilter_mode mode) {
+  return mode == CU_TR_FILTER_MODE_POINT || mode == CU_TR_FILTER_MODE_LINEAR;
 }
 
 }  // namespace
@@ -106,6 +153,12 @@ CUresult cuModuleGetSurfRef(CUsurfref* pSurfRef, CUmodule hmod, const char* name
   return CUDA_SUCCESS;
 }
 
+std::shared_ptr<const engine::TextureBindings> texture_bindings() {
+  if (!book().any.load(std::memory_order_acquire)) return nullptr;
+  std::lock_guard lock(book().mutex);
+  return book().bindings;
+}
+
 void forget_references(const Module& module) {
   const auto& variables = module.instance->program().module().variables;
   std::lock_guard lock(book().mutex);
@@ -114,7 +167,8 @@ void forget_references(const Module& module) {
     if (variables[i].type != ptx::Type::texref && variables[i].type != ptx::Type::surfref) continue;
     auto found = book().by_handle.find(module.instance->address(i));
     if (found == book().by_handle.end()) continue;
-    driver().texture_references.destroy(found->second);
+    if (found->second && found->second->bound) set_binding(found->first, nullptr);
+    if (found->second) driver().texture_references.destroy(found->second);
     book().by_handle.erase(found);
   }
 }
@@ -130,70 +184,77 @@ CUresult cuTexRefCreate(CUtexref* pTexRef) {
 }
 
 CUresult cuTexRefDestroy(CUtexref hTexRef) {
-  TextureReference* reference = resolve(hTexRef);
+  std::lock_guard lock(book().mutex);
+  TextureReference* reference = resolve(hTexRef, false);
   // A module's own references live as long as it does.
   if (!reference || reference->handle) return CUDA_ERROR_INVALID_HANDLE;
-  if (!driver().texture_references.retire(reference)) return CUDA_ERROR_INVALID_HANDLE;
   driver().texture_references.destroy(reference);
   return CUDA_SUCCESS;
 }
 
 CUresult cuTexRefSetArray(CUtexref hTexRef, CUarray hArray, unsigned int Flags) {
-  return change(hTexRef, [&](TextureReference& r) {
+  return change(hTexRef, false, [&](TextureReference& r) {
     if (Flags != CU_TRSA_OVERRIDE_FORMAT) return CUDA_ERROR_INVALID_VALUE;
+    CUDA_RESOURCE_DESC resource{};
+    resource.resType = CU_RESOURCE_TYPE_ARRAY;
+    resource.res.array.hArray = hArray;
+    if (CUresult result = bind(r, resource)) return result;
     const Array* array = array_of(hArray);
-    if (!array) return CUDA_ERROR_INVALID_HANDLE;
-    r.resource = {};
-    r.resource.resType = CU_RESOURCE_TYPE_ARRAY;
-    r.resource.res.array.hArray = hArray;
     r.format = array->desc.Format;
     r.channels = static_cast<int>(array->desc.NumChannels);
-    r.bound = true;
     return CUDA_SUCCESS;
   });
 }
 
 CUresult cuTexRefSetMipmappedArray(CUtexref hTexRef, CUmipmappedArray hMipmappedArray,
                                    unsigned int Flags) {
-  return change(hTexRef, [&](TextureReference& r) {
+  return change(hTexRef, false, [&](TextureReference& r) {
     if (Flags != CU_TRSA_OVERRIDE_FORMAT) return CUDA_ERROR_INVALID_VALUE;
-    if (!mipmapped_array_of(hMipmappedArray)) return CUDA_ERROR_INVALID_HANDLE;
-    r.resource = {};
-    r.resource.resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
-    r.resource.res.mipmap.hMipmappedArray = hMipmappedArray;
-    r.bound = true;
+    CUDA_RESOURCE_DESC resource{};
+    resource.resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
+    resource.res.mipmap.hMipmappedArray = hMipmappedArray;
+    if (CUresult result = bind(r, resource)) return result;
+    const MipmappedArray* levels = mipmapped_array_of(hMipmappedArray);
+    r.format = levels->desc.Format;
+    r.channels = static_cast<int>(levels->desc.NumChannels);
     return CUDA_SUCCESS;
   });
 }
 
 CUresult cuTexRefSetAddress(size_t* ByteOffset, CUtexref hTexRef, CUdeviceptr dptr, size_t bytes) {
-  if (ByteOffset) *ByteOffset = 0;
-  return change(hTexRef, [&](TextureReference& r) {
-    r.resource = {};
-    r.resource.resType = CU_RESOURCE_TYPE_LINEAR;
-    r.resource.res.linear = {dptr, r.format, static_cast<unsigned>(r.channels), bytes};
-    r.bound = true;
+  return change(hTexRef, false, [&](TextureReference& r) {
+    // The texture begins at the alignment below; the caller adds the offset to its indices.
+    // source: CUDA Driver API 13.0, cuTexRefSetAddress.
+    const uint64_t offset = dptr % texture_alignment();
+    uint64_t all;
+    if ((offset && !ByteOffset) || __builtin_add_overflow(bytes, offset, &all))
+      return CUDA_ERROR_INVALID_VALUE;
+    CUDA_RESOURCE_DESC resource{};
+    resource.resType = CU_RESOURCE_TYPE_LINEAR;
+    resource.res.linear = {dptr - offset, r.format, static_cast<unsigned>(r.channels), all};
+    if (CUresult result = bind(r, resource)) return result;
+    if (ByteOffset) *ByteOffset = offset;
     return CUDA_SUCCESS;
   });
 }
 
 CUresult cuTexRefSetAddress2D(CUtexref hTexRef, const CUDA_ARRAY_DESCRIPTOR* desc, CUdeviceptr dptr,
                               size_t Pitch) {
-  return change(hTexRef, [&](TextureReference& r) {
-    if (!desc) return CUDA_ERROR_INVALID_VALUE;
+  return change(hTexRef, false, [&](TextureReference& r) {
+    if (!desc || dptr % texture_alignment()) return CUDA_ERROR_INVALID_VALUE;
+    CUDA_RESOURCE_DESC resource{};
+    resource.resType = CU_RESOURCE_TYPE_PITCH2D;
+    resource.res.pitch2D = {dptr,        desc->Format, desc->NumChannels,
+                            desc->Width, desc->Height, Pitch};
+    if (CUresult result = bind(r, resource)) return result;
     r.format = desc->Format;
     r.channels = static_cast<int>(desc->NumChannels);
-    r.resource = {};
-    r.resource.resType = CU_RESOURCE_TYPE_PITCH2D;
-    r.resource.res.pitch2D = {dptr,        desc->Format, desc->NumChannels,
-                              desc->Width, desc->Height, Pitch};
-    r.bound = true;
     return CUDA_SUCCESS;
   });
 }
 
 CUresult cuTexRefSetFormat(CUtexref hTexRef, CUarray_format fmt, int NumPackedComponents) {
-  return change(hTexRef, [&](TextureReference& r) {
+  return change(hTexRef, false, [&](TextureReference& r) {
     TexelLayout layout;
     if (CUresult result = layout_of(fmt, static_cast<unsigned>(NumPackedComponents), &layout))
       return result;
@@ -208,7 +269,7 @@ CUresult cuTexRefSetFormat(CUtexref hTexRef, CUarray_format fmt, int NumPackedCo
 }
 
 CUresult cuTexRefSetAddressMode(CUtexref hTexRef, int dim, CUaddress_mode am) {
-  return change(hTexRef, [&](TextureReference& r) {
+  return change(hTexRef, false, [&](TextureReference& r) {
     if (dim < 0 || dim > 2 || am < CU_TR_ADDRESS_MODE_WRAP || am > CU_TR_ADDRESS_MODE_BORDER)
       return CUDA_ERROR_INVALID_VALUE;
     r.how.addressMode[dim] = am;
@@ -217,21 +278,23 @@ CUresult cuTexRefSetAddressMode(CUtexref hTexRef, int dim, CUaddress_mode am) {
 }
 
 CUresult cuTexRefSetFilterMode(CUtexref hTexRef, CUfilter_mode fm) {
-  return change(hTexRef, [&](TextureReference& r) {
+  return change(hTexRef, false, [&](TextureReference& r) {
+    if (!is_filter(fm)) return CUDA_ERROR_INVALID_VALUE;
     r.how.filterMode = fm;
     return CUDA_SUCCESS;
   });
 }
 
 CUresult cuTexRefSetMipmapFilterMode(CUtexref hTexRef, CUfilter_mode fm) {
-  return change(hTexRef, [&](TextureReference& r) {
+  return change(hTexRef, false, [&](TextureReference& r) {
+    if (!is_filter(fm)) return CUDA_ERROR_INVALID_VALUE;
     r.how.mipmapFilterMode = fm;
     return CUDA_SUCCESS;
   });
 }
 
 CUresult cuTexRefSetMipmapLevelBias(CUtexref hTexRef, float bias) {
-  return change(hTexRef, [&](TextureReference& r) {
+  return change(hTexRef, false, [&](TextureReference& r) {
     r.how.mipmapLevelBias = bias;
     return CUDA_SUCCESS;
   });
@@ -239,7 +302,7 @@ CUresult cuTexRefSetMipmapLevelBias(CUtexref hTexRef, float bias) {
 
 CUresult cuTexRefSetMipmapLevelClamp(CUtexref hTexRef, float minMipmapLevelClamp,
                                      float maxMipmapLevelClamp) {
-  return change(hTexRef, [&](TextureReference& r) {
+  return change(hTexRef, false, [&](TextureReference& r) {
     r.how.minMipmapLevelClamp = minMipmapLevelClamp;
     r.how.maxMipmapLevelClamp = maxMipmapLevelClamp;
     return CUDA_SUCCESS;
@@ -247,14 +310,14 @@ CUresult cuTexRefSetMipmapLevelClamp(CUtexref hTexRef, float minMipmapLevelClamp
 }
 
 CUresult cuTexRefSetMaxAnisotropy(CUtexref hTexRef, unsigned int maxAniso) {
-  return change(hTexRef, [&](TextureReference& r) {
+  return change(hTexRef, false, [&](TextureReference& r) {
     r.how.maxAnisotropy = maxAniso;
     return CUDA_SUCCESS;
   });
 }
 
 CUresult cuTexRefSetBorderColor(CUtexref hTexRef, float* pBorderColor) {
-  return change(hTexRef, [&](TextureReference& r) {
+  return change(hTexRef, false, [&](TextureReference& r) {
     if (!pBorderColor) return CUDA_ERROR_INVALID_VALUE;
     std::copy(pBorderColor, pBorderColor + 4, r.how.borderColor);
     return CUDA_SUCCESS;
@@ -262,7 +325,11 @@ CUresult cuTexRefSetBorderColor(CUtexref hTexRef, float* pBorderColor) {
 }
 
 CUresult cuTexRefSetFlags(CUtexref hTexRef, unsigned int Flags) {
-  return change(hTexRef, [&](TextureReference& r) {
+  return change(hTexRef, false, [&](TextureReference& r) {
+    constexpr unsigned known = CU_TRSF_READ_AS_INTEGER | CU_TRSF_NORMALIZED_COORDINATES |
+                               CU_TRSF_SRGB | CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION |
+                               CU_TRSF_SEAMLESS_CUBEMAP;
+    if (Flags & ~known) return CUDA_ERROR_INVALID_VALUE;
     r.how.flags = Flags;
     return CUDA_SUCCESS;
   });
@@ -314,8 +381,8 @@ CUresult cuTexRefGetFilterMode(CUfilter_mode* pfm, CUtexref hTexRef) {
 }
 
 CUresult cuTexRefGetFormat(CUarray_format* pFormat, int* pNumChannels, CUtexref hTexRef) {
-  return ask(hTexRef, pFormat, [&](const TextureReference& r) {
-    *pFormat = r.format;
+  return ask(hTexRef, [&](const TextureReference& r) {
+    if (pFormat) *pFormat = r.format;
     if (pNumChannels) *pNumChannels = r.channels;
     return CUDA_SUCCESS;
   });
@@ -367,21 +434,20 @@ CUresult cuTexRefGetFlags(unsigned int* pFlags, CUtexref hTexRef) {
 }
 
 CUresult cuSurfRefSetArray(CUsurfref hSurfRef, CUarray hArray, unsigned int Flags) {
-  TextureReference* reference = resolve(hSurfRef);
-  if (!reference || !reference->surface || !array_of(hArray)) return CUDA_ERROR_INVALID_HANDLE;
-  if (Flags) return CUDA_ERROR_INVALID_VALUE;
-  Context* context;
-  if (CUresult result = current_usable(&context)) return result;
-  reference->resource = {};
-  reference->resource.resType = CU_RESOURCE_TYPE_ARRAY;
-  reference->resource.res.array.hArray = hArray;
-  reference->bound = true;
-  return publish(*reference);
+  return change(hSurfRef, true, [&](TextureReference& r) {
+    CUDA_RESOURCE_DESC resource{};
+    resource.resType = CU_RESOURCE_TYPE_ARRAY;
+    resource.res.array.hArray = hArray;
+    if (!array_of(hArray)) return CUDA_ERROR_INVALID_HANDLE;
+    if (Flags) return CUDA_ERROR_INVALID_VALUE;
+    return bind(r, resource);
+  });
 }
 
 CUresult cuSurfRefGetArray(CUarray* phArray, CUsurfref hSurfRef) {
-  TextureReference* reference = resolve(hSurfRef);
-  if (!reference || !reference->surface) return CUDA_ERROR_INVALID_HANDLE;
+  std::lock_guard lock(book().mutex);
+  const TextureReference* reference = resolve(hSurfRef, true);
+  if (!reference) return CUDA_ERROR_INVALID_HANDLE;
   Context* context;
   if (CUresult result = current_usable(&context)) return result;
   if (!phArray || !reference->bound) return CUDA_ERROR_INVALID_VALUE;
