@@ -223,7 +223,10 @@ void Run::start_elsewhere(uint32_t index, const StepWork& work) {
           // Host functions of a context that has failed are not called, as in streams.
           bool failed = false;
           for (const ContextUse& in : plan_->contexts) failed |= in.context->error.load() != 0;
-          if (!failed) host->function(host->data);
+          if (!failed) {
+            HostFunctionScope scope;
+            host->function(host->data);
+          }
           complete(index);
         },
         true);
