@@ -24,13 +24,6 @@ namespace {
 
 constexpr uint64_t constant_limit_bytes = 65536;
 
-/// NVIDIA's device runtime, which programs are linked with: Limen has its own.
-bool is_device_runtime(const ptx::Module& module) {
-  return std::any_of(module.functions.begin(), module.functions.end(), [](const auto& function) {
-    return function.has_body && kernel::find_device_function(function.name) != nullptr;
-  });
-}
-
 bool wants_cooperative_functions(const std::vector<std::unique_ptr<ptx::Module>>& modules) {
   return std::any_of(modules.begin(), modules.end(), [](const auto& module) {
     return std::any_of(module->functions.begin(), module->functions.end(), [](const auto& function) {
@@ -108,6 +101,12 @@ Result<void> check_whole(ptx::Module& module, JitOptions& log) {
 
 }  // namespace
 
+bool defines_device_runtime(const ptx::Module& module) {
+  return std::any_of(module.functions.begin(), module.functions.end(), [](const auto& function) {
+    return function.has_body && kernel::find_device_function(function.name) != nullptr;
+  });
+}
+
 Result<ChosenPtx> choose_ptx(const fatbin::Image& image, uint32_t capability) {
   ChosenPtx chosen;
   const bool lower_version = has_machine_code(image, capability);
@@ -184,7 +183,7 @@ Result<std::shared_ptr<Program>> make_program(ChosenPtx chosen, JitOptions& log)
   for (std::string& text : chosen.texts) {
     all += image::content_hash(text.data(), text.size());
     LIMEN_TRY(std::unique_ptr<ptx::Module> module, ptx::parse_module(std::move(text)));
-    if (chosen.texts.size() > 1 && is_device_runtime(*module)) continue;
+    if (chosen.texts.size() > 1 && defines_device_runtime(*module)) continue;
     modules.push_back(std::move(module));
   }
   if (wants_cooperative_functions(modules)) {

@@ -30,6 +30,8 @@ Result<ChosenPtx> choose_ptx(const void* image, const Device& device, bool wrapp
 Result<ChosenPtx> choose_ptx(const fatbin::Image& image, uint32_t capability);
 /// An error about the code of one of NVIDIA's closed libraries, with the remedy that applies there.
 Error closed_library_error(Error error);
+/// NVIDIA's device runtime, which programs are linked with: Limen has its own.
+bool defines_device_runtime(const ptx::Module& module);
 /// Parses, links, checks what can be checked without a context.
 Result<std::shared_ptr<Program>> make_program(ChosenPtx chosen, JitOptions& log);
 
