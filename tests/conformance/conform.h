@@ -69,7 +69,7 @@ inline void expect_true(std::string_view label, bool actual) { expect(label, act
 
 /// A call that only prepares: the case ends as failed where it does not succeed.
 void require(CUresult code, const char* call, int line);
-#define REQUIRE(call) ::limen::conform::require(call, #call, __LINE__)
+#define REQUIRE(...) ::limen::conform::require(__VA_ARGS__, #__VA_ARGS__, __LINE__)
 /// The case does not apply to this machine (say, it needs two devices): it is reported as skipped.
 [[noreturn]] void skip(std::string_view why);
 

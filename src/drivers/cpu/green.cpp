@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "drivers/cpu/context.h"
 #include "drivers/cpu/stream/order.h"
+#include "drivers/cpu/stream/shared_event.h"
 
 namespace limen::cpu {
 
@@ -329,7 +330,10 @@ CUresult cuGreenCtxRecordEvent(CUgreenCtx hCtx, CUevent hEvent) {
   auto collector = std::make_shared<Stream>(*green->primary, Stream::Kind::non_blocking, 0);
   for (auto& stream : green->list_streams()) collector->wait_for(stream->tail());
   green->primary->adopt(collector);
-  collector->record(event->state);
+  if (event->state->shared)
+    record_shared(event->state->shared, *collector);
+  else
+    collector->record(event->state);
   return CUDA_SUCCESS;
 }
 
@@ -338,6 +342,10 @@ CUresult cuGreenCtxWaitEvent(CUgreenCtx hCtx, CUevent hEvent) {
   if (CUresult result = resolve_green(hCtx, &green)) return result;
   EventHandle* event;
   if (CUresult result = resolve_event_of(hEvent, &event)) return result;
+  if (event->state->shared) {
+    for (auto& stream : green->list_streams()) wait_for_shared(event->state->shared, *stream);
+    return CUDA_SUCCESS;
+  }
   StreamPoint point = event->state->latest();
   if (point.reached()) return CUDA_SUCCESS;
   for (auto& stream : green->list_streams()) stream->wait_for(point);

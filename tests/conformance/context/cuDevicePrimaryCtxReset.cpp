@@ -36,7 +36,6 @@ CONFORM(cuDevicePrimaryCtxReset, ends_what_it_owned) {
 
 CONFORM(cuDevicePrimaryCtxReset, a_failed_context_lives_again) {
   REQUIRE(launch(common_kernel("trap"), 1, 1, nullptr));
-  CUdeviceptr address = 0;
   expect_code("the failure", cuCtxSynchronize(nullptr), CUDA_ERROR_LAUNCH_FAILED);
   expect_code("resets", cuDevicePrimaryCtxReset(0), CUDA_SUCCESS);
 }

@@ -1,15 +1,79 @@
-#include "conformance/copy/box_case.h"
+#include "conformance/copy/boxes.h"
 
 namespace limen::conform {
 
-static CUresult call(const CUDA_MEMCPY2D* copy) { return cuMemcpy2DUnaligned(copy); }
+using Copy = CUDA_MEMCPY2D;
 
-CONFORM(cuMemcpy2DUnaligned, boxes) { flat_boxes(call); }
-CONFORM(cuMemcpy2DUnaligned, boxes_of_arrays) { flat_boxes_of_arrays(call); }
-CONFORM(cuMemcpy2DUnaligned, what_cannot_be) { refuses_flat_boxes(call); }
+static CUresult copy_now(const Copy* copy) { return cuMemcpy2DUnaligned(copy); }
+
+CONFORM(cuMemcpy2DUnaligned, every_kind_of_memory_to_every_kind) {
+  copy_between_all_kinds<Copy>(copy_now);
+}
+
+CONFORM(cuMemcpy2DUnaligned, empty_boxes) { copy_empty_boxes<Copy>(copy_now); }
+
+CONFORM(cuMemcpy2DUnaligned, linear_boxes_that_cannot_be) {
+  copy_wrong_linear_boxes<Copy>(copy_now);
+}
+
+CONFORM(cuMemcpy2DUnaligned, array_boxes_that_cannot_be) { copy_wrong_array_boxes<Copy>(copy_now); }
+
+CONFORM(cuMemcpy2DUnaligned, no_pitch_means_packed_rows) {
+  Buffer source(64), target(64);
+  write_list<uint32_t>(source, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16});
+  REQUIRE(cuMemsetD8(target, 0, 64));
+  Copy copy{};
+  copy.srcMemoryType = copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+  copy.srcDevice = source, copy.dstDevice = target;
+  copy.WidthInBytes = 8, copy.Height = 2;
+  copy.srcPitch = 16;
+  expect_code("pitch of the target 0", copy_now(&copy), CUDA_SUCCESS);
+  REQUIRE(cuStreamSynchronize(nullptr));
+  expect("words", listed(read_list<uint32_t>(target, 9)), "1 2 5 6 0 0 0 0 0");
+}
+
+CONFORM(cuMemcpy2DUnaligned, large_boxes_of_odd_sizes) {
+  constexpr size_t pitch = 2055, rows = 120, slices = 1, all = pitch * rows * slices;
+  std::vector<uint8_t> bytes(all), got(all);
+  for (size_t i = 0; i < all; ++i) bytes[i] = static_cast<uint8_t>(i * 13 + i / 241);
+  Buffer memory(all);
+  REQUIRE(cuMemsetD8(memory, 0, all));
+  Copy copy{};
+  copy.srcMemoryType = CU_MEMORYTYPE_HOST, copy.srcHost = bytes.data();
+  copy.dstMemoryType = CU_MEMORYTYPE_DEVICE, copy.dstDevice = memory;
+  copy.srcPitch = copy.dstPitch = pitch;
+  copy.srcXInBytes = copy.dstXInBytes = 3;
+  copy.WidthInBytes = 2049, copy.Height = rows;
+  expect_code("copies", copy_now(&copy), CUDA_SUCCESS);
+  REQUIRE(cuStreamSynchronize(nullptr));
+  REQUIRE(cuMemcpyDtoH(got.data(), memory, all));
+  size_t right = 0;
+  for (size_t i = 0; i < all; ++i) {
+    const bool inside = i % pitch >= 3 && i % pitch < 2052;
+    right += got[i] == (inside ? bytes[i] : 0);
+  }
+  expect("right bytes", right, all);
+}
+
+CONFORM(cuMemcpy2DUnaligned, no_descriptor) {
+  expect_code("null", cuMemcpy2DUnaligned(nullptr), CUDA_ERROR_INVALID_VALUE);
+}
 
 CONFORM_WITH(cuMemcpy2DUnaligned, needs_a_context, initialised) {
-  expect_code("no context", call(nullptr), CUDA_ERROR_INVALID_CONTEXT);
+  const Copy copy = small_copy<Copy>();
+  expect_code("no context", cuMemcpy2DUnaligned(&copy), CUDA_ERROR_INVALID_CONTEXT);
+  expect_code("no context, no descriptor", cuMemcpy2DUnaligned(nullptr),
+              CUDA_ERROR_INVALID_CONTEXT);
+}
+
+CONFORM_WITH(cuMemcpy2DUnaligned, needs_cuInit, nothing) {
+  const Copy copy = small_copy<Copy>();
+  expect_code("not initialised", cuMemcpy2DUnaligned(&copy), CUDA_ERROR_NOT_INITIALIZED);
+}
+
+CONFORM(cuMemcpy2DUnaligned, abi_of_32_bit_addresses_has_no_context) {
+  auto* old = reinterpret_cast<CUresult (*)(const void*)>(driver_symbol("cuMemcpy2DUnaligned"));
+  expect_code("old ABI", old(nullptr), CUDA_ERROR_INVALID_CONTEXT);
 }
 
 }  // namespace limen::conform

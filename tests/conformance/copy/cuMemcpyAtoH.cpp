@@ -1,23 +1,78 @@
-#include "conformance/copy/array_run.h"
+#include "conformance/places.h"
 
 namespace limen::conform {
 
-CONFORM(cuMemcpyAtoH, a_run_of_texels) {
-  CUarray array = numbered_array();
-  float to[16] = {};
-  expect_code("copies", cuMemcpyAtoH(to, array, 32, 48), CUDA_SUCCESS);
-  REQUIRE(cuCtxSynchronize(nullptr));
-  const float first = to[0], last = to[11];
-  expect("first", first, 8.0f);
-  expect("last, of the next row", last, 19.0f);
+CONFORM(cuMemcpyAtoH, a_row_of_a_1d_array) {
+  Texels array(CU_AD_FORMAT_UNSIGNED_INT32, 1, 6);
+  array.put<uint32_t>({1, 2, 3, 4, 5, 6});
+  std::vector<uint32_t> line = {11, 12, 13, 14};
+  expect_code("two words", cuMemcpyAtoH(&line[1], array, 8, 8), CUDA_SUCCESS);
+  expect("line", listed(line), "11 3 4 14");
 }
 
-CONFORM(cuMemcpyAtoH, what_cannot_be) {
-  static uint8_t words[4096];
-  expect_code("no array", cuMemcpyAtoH(words, nullptr, 0, 16),
-              CUDA_ERROR_INVALID_HANDLE);  // to measure on H200
-  expect_code("too long", cuMemcpyAtoH(words, numbered_array(), 0, 4096), CUDA_ERROR_INVALID_VALUE);
-  expect_code("no bytes", cuMemcpyAtoH(nullptr, nullptr, 0, 0), CUDA_SUCCESS);
+// An offset counts the texels of a 2D array row after row, however its rows lie.  to measure on
+// H200
+CONFORM(cuMemcpyAtoH, offsets_run_on_into_the_next_row) {
+  Texels array(CU_AD_FORMAT_UNSIGNED_INT32, 1, 3, 3);
+  array.put<uint32_t>({1, 2, 3, 4, 5, 6, 7, 8, 9});
+  std::vector<uint32_t> line = {11, 12, 13, 14, 15, 16};
+  expect_code("from the first row to the last", cuMemcpyAtoH(&line[0], array, 8, 20), CUDA_SUCCESS);
+  expect("line", listed(line), "3 4 5 6 7 16");
+}
+
+CONFORM(cuMemcpyAtoH, texels_of_several_bytes) {
+  Texels array(CU_AD_FORMAT_UNSIGNED_INT16, 4, 2);
+  array.put<uint16_t>({1, 2, 3, 4, 5, 6, 7, 8});
+  std::vector<uint16_t> line = {21, 22, 23, 24};
+  expect_code("one texel", cuMemcpyAtoH(line.data(), array, 8, 8), CUDA_SUCCESS);
+  expect("line", listed(line), "5 6 7 8");
+}
+
+CONFORM(cuMemcpyAtoH, ranges_that_cannot_be) {
+  Texels array(CU_AD_FORMAT_UNSIGNED_INT32, 1, 4);
+  std::vector<uint32_t> line = {1, 2, 3, 4, 5};
+  expect_code("beyond the array", cuMemcpyAtoH(line.data(), array, 0, 20),
+              CUDA_ERROR_INVALID_VALUE);
+  expect_code("offset beyond the array", cuMemcpyAtoH(line.data(), array, 20, 4),
+              CUDA_ERROR_INVALID_VALUE);
+  expect_code("offset and size wrap", cuMemcpyAtoH(line.data(), array, 8, ~size_t{0} - 3),
+              CUDA_ERROR_INVALID_VALUE);
+  expect_code("offset within a texel", cuMemcpyAtoH(line.data(), array, 2, 4),
+              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+  expect_code("part of a texel", cuMemcpyAtoH(line.data(), array, 0, 6),
+              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+  expect_code("no memory", cuMemcpyAtoH(nullptr, array, 0, 4), CUDA_ERROR_INVALID_VALUE);
+}
+
+CONFORM(cuMemcpyAtoH, arrays_that_are_none) {
+  std::vector<uint32_t> line = {1, 2};
+  expect_code("null", cuMemcpyAtoH(line.data(), nullptr, 0, 4), CUDA_ERROR_INVALID_HANDLE);
+  expect_code("foreign", cuMemcpyAtoH(line.data(), foreign_handle<CUarray>(), 0, 4),
+              CUDA_ERROR_INVALID_HANDLE);
+  CUarray gone = nullptr;
+  const CUDA_ARRAY3D_DESCRIPTOR desc{4, 0, 0, CU_AD_FORMAT_UNSIGNED_INT32, 1, 0};
+  REQUIRE(cuArray3DCreate(&gone, &desc));
+  REQUIRE(cuArrayDestroy(gone));
+  expect_code("destroyed", cuMemcpyAtoH(line.data(), gone, 0, 4), CUDA_ERROR_INVALID_HANDLE);
+  expect_code("no bytes of none", cuMemcpyAtoH(nullptr, nullptr, 0, 0), CUDA_SUCCESS);
+}
+
+CONFORM_WITH(cuMemcpyAtoH, needs_a_context, initialised) {
+  uint32_t word = 0;
+  expect_code("no context", cuMemcpyAtoH(&word, foreign_handle<CUarray>(), 0, 4),
+              CUDA_ERROR_INVALID_CONTEXT);
+}
+
+CONFORM_WITH(cuMemcpyAtoH, needs_cuInit, nothing) {
+  uint32_t word = 0;
+  expect_code("not initialised", cuMemcpyAtoH(&word, foreign_handle<CUarray>(), 0, 4),
+              CUDA_ERROR_NOT_INITIALIZED);
+}
+
+CONFORM(cuMemcpyAtoH, abi_of_32_bit_sizes_has_no_context) {
+  auto* old = reinterpret_cast<CUresult (*)(void*, CUarray, unsigned, unsigned)>(
+      driver_symbol("cuMemcpyAtoH"));
+  expect_code("old ABI", old(nullptr, nullptr, 0, 0), CUDA_ERROR_INVALID_CONTEXT);
 }
 
 }  // namespace limen::conform

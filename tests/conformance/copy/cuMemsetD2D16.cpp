@@ -1,13 +1,97 @@
-#include "conformance/copy/set_case.h"
+#include "conformance/places.h"
 
 namespace limen::conform {
 
-static CUresult call(CUdeviceptr address, size_t pitch, uint16_t value, size_t width,
-                     size_t height) {
-  return cuMemsetD2D16(address, pitch, value, width, height);
+CONFORM(cuMemsetD2D16, fills_what_it_is_told_and_no_more) {
+  Buffer memory(16);
+  write_list<uint16_t>(memory, {1, 2, 3, 4, 5, 6, 7, 8});
+  expect_code("two rows of two", cuMemsetD2D16(memory.at(2), 6, 0xabcd, 2, 2), CUDA_SUCCESS);
+  expect("elements", listed(read_list<uint16_t>(memory, 8)), "1 43981 43981 4 43981 43981 7 8");
 }
 
-CONFORM(cuMemsetD2D16, rows) { fills_rows<uint16_t>(call); }
-CONFORM(cuMemsetD2D16, what_cannot_be) { refuses_rows<uint16_t>(call); }
+CONFORM(cuMemsetD2D16, large_pitched_memory) {
+  CUdeviceptr memory = 0;
+  size_t pitch = 0;
+  REQUIRE(cuMemAllocPitch(&memory, &pitch, 1000 * 2, 300, 4));
+  REQUIRE(cuMemsetD8(memory, 0, pitch * 300));
+  expect_code("1,000 by 300", cuMemsetD2D16(memory, pitch, 0xabcd, 1000, 300), CUDA_SUCCESS);
+  auto got = read_list<uint16_t>(memory, pitch / 2 * 300);
+  size_t set = 0, kept = 0;
+  for (size_t i = 0; i < got.size(); ++i) {
+    const bool inside = i % (pitch / 2) < 1000;
+    set += inside && got[i] == 0xabcd;
+    kept += !inside && got[i] == 0;
+  }
+  expect("set", set, 300000u);
+  expect("the rest is kept", kept, got.size() - 300000);
+}
+
+CONFORM(cuMemsetD2D16, nothing_to_fill) {
+  Buffer memory(16);
+  write<uint32_t>(memory, 5);
+  expect_code("no width", cuMemsetD2D16(memory, 16, 0xabcd, 0, 2), CUDA_SUCCESS);
+  expect_code("no height", cuMemsetD2D16(memory, 16, 0xabcd, 2, 0), CUDA_SUCCESS);
+  expect_code("nothing, nowhere", cuMemsetD2D16(0, 0, 0xabcd, 0, 0), CUDA_SUCCESS);
+  expect("kept", read<uint32_t>(memory), 5u);
+}
+
+CONFORM(cuMemsetD2D16, memory_that_the_host_sees) {
+  CUdeviceptr managed = 0;
+  REQUIRE(cuMemAllocManaged(&managed, 64, CU_MEM_ATTACH_GLOBAL));
+  Pinned<uint16_t> pinned(4);
+  expect_code("managed", cuMemsetD2D16(managed, 0, 0xabcd, 4, 1), CUDA_SUCCESS);
+  expect_code("pinned", cuMemsetD2D16(pinned.address(), 0, 0xabcd, 3, 1), CUDA_SUCCESS);
+  REQUIRE(cuStreamSynchronize(nullptr));
+  expect("managed element", uint16_t{reinterpret_cast<volatile uint16_t*>(managed)[3]},
+         uint16_t{0xabcd});
+  expect("pinned element", uint16_t{pinned[2]}, uint16_t{0xabcd});
+  expect("pinned, behind", uint16_t{pinned[3]}, uint16_t{0});
+}
+
+CONFORM(cuMemsetD2D16, ranges_that_cannot_be) {
+  Buffer memory(2 << 20);
+  static uint32_t plain[4];
+  const auto host = reinterpret_cast<CUdeviceptr>(plain);
+  expect_code("one beyond", cuMemsetD2D16(memory, 0, 0xabcd, 1048577, 1), CUDA_ERROR_INVALID_VALUE);
+  expect_code("null", cuMemsetD2D16(0, 0, 0xabcd, 1, 1), CUDA_ERROR_INVALID_VALUE);
+  expect_code("wild", cuMemsetD2D16(0x123456789000, 0, 0xabcd, 1, 1), CUDA_ERROR_INVALID_VALUE);
+  expect_code("freed", cuMemsetD2D16(freed_address(), 0, 0xabcd, 1, 1), CUDA_ERROR_INVALID_VALUE);
+  expect_code("plain host memory", cuMemsetD2D16(host, 0, 0xabcd, 1, 1), CUDA_ERROR_INVALID_VALUE);
+  expect_code("more than all addresses", cuMemsetD2D16(memory, 0, 0xabcd, ~size_t{0} / 2, 1),
+              CUDA_ERROR_INVALID_VALUE);
+  expect_code("last row beyond", cuMemsetD2D16(memory, 4096, 0xabcd, 4, 513),
+              CUDA_ERROR_INVALID_VALUE);
+  expect_code("rows overlap", cuMemsetD2D16(memory, 6, 0xabcd, 4, 2),
+              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+  // Pitch times height is 2^64.
+  expect_code("rows beyond all addresses",
+              cuMemsetD2D16(memory, size_t{1} << 30, 0xabcd, 4, (size_t{1} << 34) + 1),
+              CUDA_ERROR_INVALID_VALUE);
+  expect_code("pitch of one row is not looked at", cuMemsetD2D16(memory, 1, 0xabcd, 4, 1),
+              CUDA_SUCCESS);  // to measure on H200
+}
+
+CONFORM(cuMemsetD2D16, alignment) {
+  Buffer memory(64);
+  expect_code("odd address", cuMemsetD2D16(memory.at(1), 0, 0xabcd, 1, 1),
+              CUDA_ERROR_INVALID_VALUE);
+  expect_code("odd pitch", cuMemsetD2D16(memory, 17, 0xabcd, 2, 2), CUDA_ERROR_INVALID_VALUE);
+  expect_code("aligned", cuMemsetD2D16(memory.at(2), 0, 0xabcd, 1, 1), CUDA_SUCCESS);
+}
+
+CONFORM_WITH(cuMemsetD2D16, needs_a_context, initialised) {
+  expect_code("no context", cuMemsetD2D16(4096, 0, 0xabcd, 1, 1), CUDA_ERROR_INVALID_CONTEXT);
+}
+
+CONFORM_WITH(cuMemsetD2D16, needs_cuInit, nothing) {
+  expect_code("not initialised", cuMemsetD2D16(4096, 0, 0xabcd, 1, 1), CUDA_ERROR_NOT_INITIALIZED);
+}
+
+CONFORM(cuMemsetD2D16, abi_of_32_bit_addresses_has_no_context) {
+  auto* old =
+      reinterpret_cast<CUresult (*)(CUdeviceptr_v1, unsigned, unsigned short, unsigned, unsigned)>(
+          driver_symbol("cuMemsetD2D16"));
+  expect_code("old ABI", old(0, 0, 0, 0, 0), CUDA_ERROR_INVALID_CONTEXT);
+}
 
 }  // namespace limen::conform

@@ -1,19 +1,132 @@
-#include "conformance/copy/set_case.h"
+#include "conformance/places.h"
 
 namespace limen::conform {
 
-static CUresult call(CUdeviceptr address, size_t pitch, uint32_t value, size_t width,
-                     size_t height) {
-  return cuMemsetD2D32Async(address, pitch, value, width, height, nullptr);
+CONFORM(cuMemsetD2D32Async, fills_what_it_is_told_and_no_more) {
+  Buffer memory(32);
+  write_list<uint32_t>(memory, {1, 2, 3, 4, 5, 6, 7, 8});
+  expect_code("two rows of two", cuMemsetD2D32Async(memory.at(4), 12, 0xabcdef01, 2, 2, nullptr),
+              CUDA_SUCCESS);
+  REQUIRE(cuStreamSynchronize(nullptr));
+  expect("elements", listed(read_list<uint32_t>(memory, 8)),
+         "1 2882400001 2882400001 4 2882400001 2882400001 7 8");
 }
 
-CONFORM(cuMemsetD2D32Async, rows) { fills_rows<uint32_t>(call); }
-CONFORM(cuMemsetD2D32Async, what_cannot_be) { refuses_rows<uint32_t>(call); }
+CONFORM(cuMemsetD2D32Async, large_pitched_memory) {
+  CUdeviceptr memory = 0;
+  size_t pitch = 0;
+  REQUIRE(cuMemAllocPitch(&memory, &pitch, 1000 * 4, 300, 4));
+  REQUIRE(cuMemsetD8(memory, 0, pitch * 300));
+  expect_code("1,000 by 300", cuMemsetD2D32Async(memory, pitch, 0xabcdef01, 1000, 300, nullptr),
+              CUDA_SUCCESS);
+  REQUIRE(cuStreamSynchronize(nullptr));
+  auto got = read_list<uint32_t>(memory, pitch / 4 * 300);
+  size_t set = 0, kept = 0;
+  for (size_t i = 0; i < got.size(); ++i) {
+    const bool inside = i % (pitch / 4) < 1000;
+    set += inside && got[i] == 0xabcdef01;
+    kept += !inside && got[i] == 0;
+  }
+  expect("set", set, 300000u);
+  expect("the rest is kept", kept, got.size() - 300000);
+}
 
-CONFORM(cuMemsetD2D32Async, in_stream_order) {
-  keeps_to_the_stream<uint32_t>([](CUdeviceptr address, uint32_t value, CUstream stream) {
-    return cuMemsetD2D32Async(address, 64, value, 32 / sizeof value, 4, stream);
-  });
+CONFORM(cuMemsetD2D32Async, nothing_to_fill) {
+  Buffer memory(16);
+  write<uint32_t>(memory, 5);
+  expect_code("no width", cuMemsetD2D32Async(memory, 16, 0xabcdef01, 0, 2, nullptr), CUDA_SUCCESS);
+  expect_code("no height", cuMemsetD2D32Async(memory, 16, 0xabcdef01, 2, 0, nullptr), CUDA_SUCCESS);
+  expect_code("nothing, nowhere", cuMemsetD2D32Async(0, 0, 0xabcdef01, 0, 0, nullptr),
+              CUDA_SUCCESS);
+  REQUIRE(cuStreamSynchronize(nullptr));
+  expect("kept", read<uint32_t>(memory), 5u);
+}
+
+CONFORM(cuMemsetD2D32Async, memory_that_the_host_sees) {
+  CUdeviceptr managed = 0;
+  REQUIRE(cuMemAllocManaged(&managed, 64, CU_MEM_ATTACH_GLOBAL));
+  Pinned<uint32_t> pinned(4);
+  expect_code("managed", cuMemsetD2D32Async(managed, 0, 0xabcdef01, 4, 1, nullptr), CUDA_SUCCESS);
+  expect_code("pinned", cuMemsetD2D32Async(pinned.address(), 0, 0xabcdef01, 3, 1, nullptr),
+              CUDA_SUCCESS);
+  REQUIRE(cuStreamSynchronize(nullptr));
+  expect("managed element", uint32_t{reinterpret_cast<volatile uint32_t*>(managed)[3]},
+         uint32_t{0xabcdef01});
+  expect("pinned element", uint32_t{pinned[2]}, uint32_t{0xabcdef01});
+  expect("pinned, behind", uint32_t{pinned[3]}, uint32_t{0});
+}
+
+CONFORM(cuMemsetD2D32Async, ranges_that_cannot_be) {
+  Buffer memory(2 << 20);
+  static uint32_t plain[4];
+  const auto host = reinterpret_cast<CUdeviceptr>(plain);
+  expect_code("one beyond", cuMemsetD2D32Async(memory, 0, 0xabcdef01, 524289, 1, nullptr),
+              CUDA_ERROR_INVALID_VALUE);
+  expect_code("null", cuMemsetD2D32Async(0, 0, 0xabcdef01, 1, 1, nullptr),
+              CUDA_ERROR_INVALID_VALUE);
+  expect_code("wild", cuMemsetD2D32Async(0x123456789000, 0, 0xabcdef01, 1, 1, nullptr),
+              CUDA_ERROR_INVALID_VALUE);
+  expect_code("freed", cuMemsetD2D32Async(freed_address(), 0, 0xabcdef01, 1, 1, nullptr),
+              CUDA_ERROR_INVALID_VALUE);
+  expect_code("plain host memory", cuMemsetD2D32Async(host, 0, 0xabcdef01, 1, 1, nullptr),
+              CUDA_ERROR_INVALID_VALUE);
+  expect_code("more than all addresses",
+              cuMemsetD2D32Async(memory, 0, 0xabcdef01, ~size_t{0} / 2, 1, nullptr),
+              CUDA_ERROR_INVALID_VALUE);
+  expect_code("last row beyond", cuMemsetD2D32Async(memory, 4096, 0xabcdef01, 4, 513, nullptr),
+              CUDA_ERROR_INVALID_VALUE);
+  expect_code("rows overlap", cuMemsetD2D32Async(memory, 12, 0xabcdef01, 4, 2, nullptr),
+              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+  // Pitch times height is 2^64.
+  expect_code(
+      "rows beyond all addresses",
+      cuMemsetD2D32Async(memory, size_t{1} << 30, 0xabcdef01, 4, (size_t{1} << 34) + 1, nullptr),
+      CUDA_ERROR_INVALID_VALUE);
+  expect_code("pitch of one row is not looked at",
+              cuMemsetD2D32Async(memory, 1, 0xabcdef01, 4, 1, nullptr),
+              CUDA_SUCCESS);  // to measure on H200
+}
+
+CONFORM(cuMemsetD2D32Async, alignment) {
+  Buffer memory(64);
+  expect_code("odd address", cuMemsetD2D32Async(memory.at(1), 0, 0xabcdef01, 1, 1, nullptr),
+              CUDA_ERROR_INVALID_VALUE);
+  expect_code("half aligned address",
+              cuMemsetD2D32Async(memory.at(2), 0, 0xabcdef01, 1, 1, nullptr),
+              CUDA_ERROR_INVALID_VALUE);
+  expect_code("odd pitch", cuMemsetD2D32Async(memory, 17, 0xabcdef01, 2, 2, nullptr),
+              CUDA_ERROR_INVALID_VALUE);
+  expect_code("aligned", cuMemsetD2D32Async(memory.at(4), 0, 0xabcdef01, 1, 1, nullptr),
+              CUDA_SUCCESS);
+}
+
+CONFORM(cuMemsetD2D32Async, waits_for_the_stream) {
+  Buffer memory(16);
+  write<uint32_t>(memory, 3);
+  HeldStream stream;
+  expect_code("queued", cuMemsetD2D32Async(memory, 0, 0xabcdef01, 1, 1, stream), CUDA_SUCCESS);
+  expect("not before its turn", read<uint32_t>(memory), uint32_t{3});
+  stream.open();
+  expect("in its turn", read<uint32_t>(memory), uint32_t{0xabcdef01});
+}
+
+CONFORM(cuMemsetD2D32Async, streams_that_are_none) {
+  Buffer memory(16);
+  expect_code("destroyed", cuMemsetD2D32Async(memory, 0, 0xabcdef01, 1, 1, destroyed_stream()),
+              CUDA_ERROR_INVALID_HANDLE);
+  expect_code("made up",
+              cuMemsetD2D32Async(memory, 0, 0xabcdef01, 1, 1, foreign_handle<CUstream>()),
+              CUDA_ERROR_INVALID_HANDLE);
+}
+
+CONFORM_WITH(cuMemsetD2D32Async, needs_a_context, initialised) {
+  expect_code("no context", cuMemsetD2D32Async(4096, 0, 0xabcdef01, 1, 1, nullptr),
+              CUDA_ERROR_INVALID_CONTEXT);
+}
+
+CONFORM_WITH(cuMemsetD2D32Async, needs_cuInit, nothing) {
+  expect_code("not initialised", cuMemsetD2D32Async(4096, 0, 0xabcdef01, 1, 1, nullptr),
+              CUDA_ERROR_NOT_INITIALIZED);
 }
 
 }  // namespace limen::conform

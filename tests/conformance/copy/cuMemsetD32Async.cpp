@@ -1,18 +1,104 @@
-#include "conformance/copy/set_case.h"
+#include "conformance/places.h"
 
 namespace limen::conform {
 
-static CUresult call(CUdeviceptr address, uint32_t value, size_t count) {
-  return cuMemsetD32Async(address, value, count, nullptr);
+CONFORM(cuMemsetD32Async, fills_what_it_is_told_and_no_more) {
+  Buffer memory(32);
+  write_list<uint32_t>(memory, {1, 2, 3, 4, 5, 6, 7, 8});
+  expect_code("three", cuMemsetD32Async(memory.at(4), 0xabcdef01, 3, nullptr), CUDA_SUCCESS);
+  REQUIRE(cuStreamSynchronize(nullptr));
+  expect("elements", listed(read_list<uint32_t>(memory, 8)),
+         "1 2882400001 2882400001 2882400001 5 6 7 8");
 }
 
-CONFORM(cuMemsetD32Async, a_run_of_elements) { fills_a_run<uint32_t>(call); }
-CONFORM(cuMemsetD32Async, what_cannot_be) { refuses_a_run<uint32_t>(call); }
+CONFORM(cuMemsetD32Async, large_memory) {
+  Buffer memory(300000 * 4);
+  write<uint32_t>(memory.at(299999 * 4), 7);
+  expect_code("all but the last", cuMemsetD32Async(memory, 0xabcdef01, 299999, nullptr),
+              CUDA_SUCCESS);
+  REQUIRE(cuStreamSynchronize(nullptr));
+  auto got = read_list<uint32_t>(memory, 300000);
+  size_t set = 0;
+  for (uint32_t element : got) set += element == 0xabcdef01;
+  expect("set", set, 299999u);
+  expect("the last", got.back(), 7u);
+}
 
-CONFORM(cuMemsetD32Async, in_stream_order) {
-  keeps_to_the_stream<uint32_t>([](CUdeviceptr address, uint32_t value, CUstream stream) {
-    return cuMemsetD32Async(address, value, 256 / sizeof value, stream);
-  });
+CONFORM(cuMemsetD32Async, nothing_to_fill) {
+  Buffer memory(16);
+  write<uint32_t>(memory, 5);
+  expect_code("no elements", cuMemsetD32Async(memory, 0xabcdef01, 0, nullptr), CUDA_SUCCESS);
+  expect_code("none, nowhere", cuMemsetD32Async(0, 0xabcdef01, 0, nullptr), CUDA_SUCCESS);
+  REQUIRE(cuStreamSynchronize(nullptr));
+  expect("kept", read<uint32_t>(memory), 5u);
+}
+
+CONFORM(cuMemsetD32Async, memory_that_the_host_sees) {
+  CUdeviceptr managed = 0;
+  REQUIRE(cuMemAllocManaged(&managed, 64, CU_MEM_ATTACH_GLOBAL));
+  Pinned<uint32_t> pinned(4);
+  expect_code("managed", cuMemsetD32Async(managed, 0xabcdef01, 4, nullptr), CUDA_SUCCESS);
+  expect_code("pinned", cuMemsetD32Async(pinned.address(), 0xabcdef01, 3, nullptr), CUDA_SUCCESS);
+  REQUIRE(cuStreamSynchronize(nullptr));
+  expect("managed element", uint32_t{reinterpret_cast<volatile uint32_t*>(managed)[3]},
+         uint32_t{0xabcdef01});
+  expect("pinned element", uint32_t{pinned[2]}, uint32_t{0xabcdef01});
+  expect("pinned, behind", uint32_t{pinned[3]}, uint32_t{0});
+}
+
+CONFORM(cuMemsetD32Async, ranges_that_cannot_be) {
+  Buffer memory(2 << 20);
+  static uint32_t plain[4];
+  const auto host = reinterpret_cast<CUdeviceptr>(plain);
+  expect_code("one beyond", cuMemsetD32Async(memory, 0xabcdef01, 524289, nullptr),
+              CUDA_ERROR_INVALID_VALUE);
+  expect_code("null", cuMemsetD32Async(0, 0xabcdef01, 1, nullptr), CUDA_ERROR_INVALID_VALUE);
+  expect_code("wild", cuMemsetD32Async(0x123456789000, 0xabcdef01, 1, nullptr),
+              CUDA_ERROR_INVALID_VALUE);
+  expect_code("freed", cuMemsetD32Async(freed_address(), 0xabcdef01, 1, nullptr),
+              CUDA_ERROR_INVALID_VALUE);
+  expect_code("plain host memory", cuMemsetD32Async(host, 0xabcdef01, 1, nullptr),
+              CUDA_ERROR_INVALID_VALUE);
+  expect_code("more than all addresses",
+              cuMemsetD32Async(memory, 0xabcdef01, ~size_t{0} / 2, nullptr),
+              CUDA_ERROR_INVALID_VALUE);
+}
+
+CONFORM(cuMemsetD32Async, alignment) {
+  Buffer memory(64);
+  expect_code("odd address", cuMemsetD32Async(memory.at(1), 0xabcdef01, 1, nullptr),
+              CUDA_ERROR_INVALID_VALUE);
+  expect_code("half aligned address", cuMemsetD32Async(memory.at(2), 0xabcdef01, 1, nullptr),
+              CUDA_ERROR_INVALID_VALUE);
+  expect_code("aligned", cuMemsetD32Async(memory.at(4), 0xabcdef01, 1, nullptr), CUDA_SUCCESS);
+}
+
+CONFORM(cuMemsetD32Async, waits_for_the_stream) {
+  Buffer memory(16);
+  write<uint32_t>(memory, 3);
+  HeldStream stream;
+  expect_code("queued", cuMemsetD32Async(memory, 0xabcdef01, 1, stream), CUDA_SUCCESS);
+  expect("not before its turn", read<uint32_t>(memory), uint32_t{3});
+  stream.open();
+  expect("in its turn", read<uint32_t>(memory), uint32_t{0xabcdef01});
+}
+
+CONFORM(cuMemsetD32Async, streams_that_are_none) {
+  Buffer memory(16);
+  expect_code("destroyed", cuMemsetD32Async(memory, 0xabcdef01, 1, destroyed_stream()),
+              CUDA_ERROR_INVALID_HANDLE);
+  expect_code("made up", cuMemsetD32Async(memory, 0xabcdef01, 1, foreign_handle<CUstream>()),
+              CUDA_ERROR_INVALID_HANDLE);
+}
+
+CONFORM_WITH(cuMemsetD32Async, needs_a_context, initialised) {
+  expect_code("no context", cuMemsetD32Async(4096, 0xabcdef01, 1, nullptr),
+              CUDA_ERROR_INVALID_CONTEXT);
+}
+
+CONFORM_WITH(cuMemsetD32Async, needs_cuInit, nothing) {
+  expect_code("not initialised", cuMemsetD32Async(4096, 0xabcdef01, 1, nullptr),
+              CUDA_ERROR_NOT_INITIALIZED);
 }
 
 }  // namespace limen::conform

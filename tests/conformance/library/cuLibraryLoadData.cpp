@@ -113,7 +113,6 @@ CONFORM(cuLibraryLoadData, options) {
 CONFORM(cuLibraryLoadData, what_cannot_run) {
   CUlibrary library = nullptr;
   CUkernel kernel = nullptr;
-  unsigned count = 0;
   expect_code("no code", load(&library, nullptr), CUDA_ERROR_INVALID_VALUE);
   expect_code("no result", load(nullptr, program), CUDA_ERROR_INVALID_VALUE);
   expect_code("words", load(&library, "once upon a time"), CUDA_SUCCESS);

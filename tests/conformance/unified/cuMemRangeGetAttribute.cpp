@@ -1,37 +1,78 @@
-#include "conformance/unified/managed.h"
+#include "conformance/unified/range.h"
 
 namespace limen::conform {
 
-CONFORM(cuMemRangeGetAttribute, who_accesses_it) {
+CONFORM(cuMemRangeGetAttribute, a_new_block) {
   Managed memory;
-  int devices[3] = {7, 7, 7};
-  const auto which = CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY;
-  expect_code(
-      "at first",
-      cuMemRangeGetAttribute(devices, sizeof devices, which, memory.address, Managed::bytes),
-      CUDA_SUCCESS);
-  expect("nobody", devices[0], CU_DEVICE_INVALID);
-  REQUIRE(cuMemAdvise(memory.address, Managed::bytes, CU_MEM_ADVISE_SET_ACCESSED_BY, device_place));
-  expect_code(
-      "then",
-      cuMemRangeGetAttribute(devices, sizeof devices, which, memory.address, Managed::bytes),
-      CUDA_SUCCESS);
-  expect("device 0", devices[0], 0);
-  expect("nobody else", devices[1], CU_DEVICE_INVALID);
+  auto asked = [&](const char* label, CUmem_range_attribute attribute, int expected) {
+    int value = -77;
+    expect_code(label, cuMemRangeGetAttribute(&value, 4, attribute, memory, 16 * page),
+                CUDA_SUCCESS);
+    expect(std::string(label) + ": value", value, expected);
+  };
+  asked("read mostly", CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, 0);
+  asked("preferred", CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION, CU_DEVICE_INVALID);
+  asked("accessed by", CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY, CU_DEVICE_INVALID);
+  asked("prefetched", CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION, CU_DEVICE_INVALID);
+  asked("preferred type", CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_TYPE,
+        CU_MEM_LOCATION_TYPE_INVALID);
+  asked("prefetched type", CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_TYPE,
+        CU_MEM_LOCATION_TYPE_INVALID);
 }
 
-CONFORM(cuMemRangeGetAttribute, wrong_arguments) {
+CONFORM(cuMemRangeGetAttribute, lists_as_long_as_their_place) {
   Managed memory;
-  int value = 0;
-  const auto bad = CUDA_ERROR_INVALID_VALUE;
-  const auto which = CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY;
-  expect_code("no result", cuMemRangeGetAttribute(nullptr, 4, which, memory.address, 64), bad);
-  expect_code("wrong size", cuMemRangeGetAttribute(&value, 3, which, memory.address, 64), bad);
-  expect_code("no bytes", cuMemRangeGetAttribute(&value, 4, which, memory.address, 0), bad);
+  REQUIRE(cuMemAdvise(memory, 16 * page, CU_MEM_ADVISE_SET_ACCESSED_BY, device_location(0)));
+  std::vector<int> list = {5, 5, 5, 5, 5};
+  expect_code("four",
+              cuMemRangeGetAttribute(list.data(), 16, CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY, memory,
+                                     16 * page),
+              CUDA_SUCCESS);
+  expect("list", listed(list), "0 -2 -2 -2 5");
   expect_code(
-      "no attribute",
-      cuMemRangeGetAttribute(&value, 4, static_cast<CUmem_range_attribute>(99), memory.address, 64),
-      bad);
+      "no place for any",
+      cuMemRangeGetAttribute(list.data(), 0, CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY, memory, 16 * page),
+      CUDA_ERROR_INVALID_VALUE);
+  expect_code(
+      "a place for half",
+      cuMemRangeGetAttribute(list.data(), 6, CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY, memory, 16 * page),
+      CUDA_ERROR_INVALID_VALUE);
+}
+
+CONFORM(cuMemRangeGetAttribute, arguments_that_cannot_be) {
+  Managed memory;
+  Buffer device(page);
+  int value = 5;
+  long long wide = 5;
+  const auto mostly = CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY;
+  auto refused = [&](const char* label, CUresult code) {
+    expect_code(label, code, CUDA_ERROR_INVALID_VALUE);
+  };
+  refused("nowhere", cuMemRangeGetAttribute(nullptr, 4, mostly, memory, page));
+  refused("8 bytes", cuMemRangeGetAttribute(&wide, 8, mostly, memory, page));
+  refused("2 bytes", cuMemRangeGetAttribute(&value, 2, mostly, memory, page));
+  refused("attribute 0", cuMemRangeGetAttribute(&value, 4, CUmem_range_attribute(0), memory, page));
+  refused("attribute 9", cuMemRangeGetAttribute(&value, 4, CUmem_range_attribute(9), memory, page));
+  refused("no bytes", cuMemRangeGetAttribute(&value, 4, mostly, memory, 0));
+  refused("no memory", cuMemRangeGetAttribute(&value, 4, mostly, 0, page));
+  refused("beyond the block", cuMemRangeGetAttribute(&value, 4, mostly, memory, 3 << 20));
+  refused("end that wraps", cuMemRangeGetAttribute(&value, 4, mostly, memory, ~size_t{0} - 8));
+  refused("device memory", cuMemRangeGetAttribute(&value, 4, mostly, device, page));
+  expect("the place is as it was", value, 5);
+}
+
+CONFORM_WITH(cuMemRangeGetAttribute, needs_a_context, initialised) {
+  int value = 0;
+  expect_code("no context",
+              cuMemRangeGetAttribute(&value, 4, CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, page, page),
+              CUDA_ERROR_INVALID_CONTEXT);
+}
+
+CONFORM_WITH(cuMemRangeGetAttribute, needs_cuInit, nothing) {
+  int value = 0;
+  expect_code("not initialised",
+              cuMemRangeGetAttribute(&value, 4, CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, page, page),
+              CUDA_ERROR_NOT_INITIALIZED);
 }
 
 }  // namespace limen::conform

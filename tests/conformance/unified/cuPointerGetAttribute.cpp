@@ -1,95 +1,142 @@
-#include "conformance/unified/managed.h"
-#include "conformance/vmm/vmm.h"
+#include "conformance/unified/range.h"
 
 namespace limen::conform {
 
+namespace {
+
 template <typename T>
-static T attribute(CUpointer_attribute which, CUdeviceptr address) {
+T attribute_of(CUdeviceptr pointer, CUpointer_attribute attribute) {
   T value{};
-  expect_code("attribute " + std::to_string(which), cuPointerGetAttribute(&value, which, address),
-              CUDA_SUCCESS);
+  REQUIRE(cuPointerGetAttribute(&value, attribute, pointer));
   return value;
 }
 
-CONFORM(cuPointerGetAttribute, of_device_memory) {
-  Buffer buffer(5000);
+/// What holds for every pointer that CUDA made, 16 bytes into a block of `bytes` from `base` on.
+void common_attributes(CUdeviceptr base, size_t bytes) {
+  const CUdeviceptr pointer = base + 16;
+  CUcontext current = nullptr;
+  REQUIRE(cuCtxGetCurrent(&current));
   CUcontext context = nullptr;
-  REQUIRE(cuCtxGetCurrent(&context));
-  const CUdeviceptr inside = buffer.at(100);
-  expect_true("context", attribute<CUcontext>(CU_POINTER_ATTRIBUTE_CONTEXT, inside) == context);
-  expect("type", attribute<unsigned>(CU_POINTER_ATTRIBUTE_MEMORY_TYPE, inside),
-         unsigned(CU_MEMORYTYPE_DEVICE));
-  expect_true("device pointer",
-              attribute<CUdeviceptr>(CU_POINTER_ATTRIBUTE_DEVICE_POINTER, inside) == inside);
-  expect("managed", attribute<unsigned>(CU_POINTER_ATTRIBUTE_IS_MANAGED, inside), 0u);
-  expect("device", attribute<int>(CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, inside), 0);
-  expect_true("start",
-              attribute<CUdeviceptr>(CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, inside) == buffer.at());
-  expect("size", attribute<size_t>(CU_POINTER_ATTRIBUTE_RANGE_SIZE, inside), size_t{5000});
-  expect("mapped", attribute<unsigned>(CU_POINTER_ATTRIBUTE_MAPPED, inside), 1u);
-  expect("can be exported",
-         attribute<unsigned>(CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE, inside), 1u);
-  void* host = nullptr;
-  expect_code("no host pointer",
-              cuPointerGetAttribute(&host, CU_POINTER_ATTRIBUTE_HOST_POINTER, inside),
+  expect_code("context", cuPointerGetAttribute(&context, CU_POINTER_ATTRIBUTE_CONTEXT, pointer),
+              CUDA_SUCCESS);
+  expect_true("is the current one", context == current);
+  expect("device pointer",
+         attribute_of<CUdeviceptr>(pointer, CU_POINTER_ATTRIBUTE_DEVICE_POINTER) - base, 16u);
+  expect("start", attribute_of<CUdeviceptr>(pointer, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR) - base,
+         0u);
+  expect("size", attribute_of<size_t>(pointer, CU_POINTER_ATTRIBUTE_RANGE_SIZE), bytes);
+  expect("mapped", attribute_of<unsigned>(pointer, CU_POINTER_ATTRIBUTE_MAPPED), 1u);
+  expect("ordinal", attribute_of<int>(pointer, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL), 0);
+}
+
+}  // namespace
+
+CONFORM(cuPointerGetAttribute, device_memory) {
+  Buffer memory(2 << 20);
+  common_attributes(memory, 2 << 20);
+  expect("type", attribute_of<unsigned>(memory, CU_POINTER_ATTRIBUTE_MEMORY_TYPE),
+         unsigned{CU_MEMORYTYPE_DEVICE});
+  expect("managed", attribute_of<unsigned>(memory, CU_POINTER_ATTRIBUTE_IS_MANAGED), 0u);
+  expect("synchronises", attribute_of<unsigned>(memory, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS), 0u);
+  expect("pool", attribute_of<CUmemoryPool>(memory, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE), nullptr);
+  expect("access", attribute_of<unsigned>(memory, CU_POINTER_ATTRIBUTE_ACCESS_FLAGS),
+         unsigned{CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE});
+  void* host = foreign_memory();
+  expect_code("host pointer",
+              cuPointerGetAttribute(&host, CU_POINTER_ATTRIBUTE_HOST_POINTER, memory),
               CUDA_ERROR_INVALID_VALUE);
 }
 
-CONFORM(cuPointerGetAttribute, blocks_have_numbers) {
-  Buffer one(64), two(64);
-  uint64_t first = 0, second = 0;
-  expect_code("one", cuPointerGetAttribute(&first, CU_POINTER_ATTRIBUTE_BUFFER_ID, one.at(60)),
-              CUDA_SUCCESS);
-  expect_code("two", cuPointerGetAttribute(&second, CU_POINTER_ATTRIBUTE_BUFFER_ID, two),
-              CUDA_SUCCESS);
-  expect_true("one each", first && second && first != second);
+CONFORM(cuPointerGetAttribute, managed_memory) {
+  Managed memory(2 << 20);
+  common_attributes(memory, 2 << 20);
+  expect("type", attribute_of<unsigned>(memory, CU_POINTER_ATTRIBUTE_MEMORY_TYPE),
+         unsigned{CU_MEMORYTYPE_DEVICE});
+  expect("managed", attribute_of<unsigned>(memory, CU_POINTER_ATTRIBUTE_IS_MANAGED), 1u);
+  expect_true("host pointer",
+              attribute_of<CUdeviceptr>(memory, CU_POINTER_ATTRIBUTE_HOST_POINTER) == memory);
 }
 
-CONFORM(cuPointerGetAttribute, of_pinned_and_managed_memory) {
-  void* host = nullptr;
-  REQUIRE(cuMemAllocHost(&host, 64));
-  const auto pinned = reinterpret_cast<CUdeviceptr>(host);
-  Managed managed;
-  expect("pinned: host", attribute<unsigned>(CU_POINTER_ATTRIBUTE_MEMORY_TYPE, pinned),
-         unsigned(CU_MEMORYTYPE_HOST));
-  expect_true("pinned: host pointer",
-              attribute<void*>(CU_POINTER_ATTRIBUTE_HOST_POINTER, pinned) == host);
-  unsigned value = 0;
-  REQUIRE(cuPointerGetAttribute(&value, CU_POINTER_ATTRIBUTE_IS_MANAGED, managed.address));
-  expect("managed", value, 1u);
-  REQUIRE(cuPointerGetAttribute(&value, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, managed.address));
-  expect("managed: device", value, unsigned(CU_MEMORYTYPE_DEVICE));
+CONFORM(cuPointerGetAttribute, pinned_memory) {
+  Pinned<char> memory(2 << 20);
+  common_attributes(memory.address(), 2 << 20);
+  expect("type", attribute_of<unsigned>(memory.address(), CU_POINTER_ATTRIBUTE_MEMORY_TYPE),
+         unsigned{CU_MEMORYTYPE_HOST});
+  expect("managed", attribute_of<unsigned>(memory.address(), CU_POINTER_ATTRIBUTE_IS_MANAGED), 0u);
+  expect_true("host pointer",
+              attribute_of<CUdeviceptr>(memory.address(), CU_POINTER_ATTRIBUTE_HOST_POINTER) ==
+                  memory.address());
 }
 
-CONFORM(cuPointerGetAttribute, of_mapped_memory) {
-  Mapped range(2, true);
-  const CUdeviceptr inside = range.address + 12345;
-  expect("type", attribute<unsigned>(CU_POINTER_ATTRIBUTE_MEMORY_TYPE, inside),
-         unsigned(CU_MEMORYTYPE_DEVICE));
-  expect("device", attribute<int>(CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, inside), 0);
-  expect("handle types", attribute<uint64_t>(CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES, inside),
-         unsigned(CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
-  expect_true("mapping", attribute<CUdeviceptr>(CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR, inside) ==
-                             range.address);
-  expect("mapping size", attribute<size_t>(CU_POINTER_ATTRIBUTE_MAPPING_SIZE, inside), range.bytes);
-  expect("access", attribute<unsigned>(CU_POINTER_ATTRIBUTE_ACCESS_FLAGS, inside),
-         unsigned(CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE));
-  expect("not for cuIpc*",
-         attribute<unsigned>(CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE, inside), 0u);
-}
-
-CONFORM(cuPointerGetAttribute, of_foreign_memory) {
+CONFORM(cuPointerGetAttribute, registered_memory) {
+  alignas(4096) static char memory[8192];
+  const auto address = reinterpret_cast<CUdeviceptr>(memory);
   unsigned type = 0;
-  expect_code("no pointer of ours",
-              cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
-                                    reinterpret_cast<CUdeviceptr>(foreign_memory())),
+  expect_code("before", cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address),
               CUDA_ERROR_INVALID_VALUE);
-  Buffer buffer(64);
-  expect_code("no result", cuPointerGetAttribute(nullptr, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, buffer),
+  REQUIRE(cuMemHostRegister(memory, sizeof memory, CU_MEMHOSTREGISTER_DEVICEMAP));
+  expect("type", attribute_of<unsigned>(address, CU_POINTER_ATTRIBUTE_MEMORY_TYPE),
+         unsigned{CU_MEMORYTYPE_HOST});
+  expect_true("host pointer", attribute_of<CUdeviceptr>(
+                                  address + 5, CU_POINTER_ATTRIBUTE_HOST_POINTER) == address + 5);
+  expect("managed", attribute_of<unsigned>(address, CU_POINTER_ATTRIBUTE_IS_MANAGED), 0u);
+  REQUIRE(cuMemHostUnregister(memory));
+  expect_code("after", cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address),
               CUDA_ERROR_INVALID_VALUE);
-  expect_code("no attribute",
-              cuPointerGetAttribute(&type, static_cast<CUpointer_attribute>(999), buffer),
+}
+
+CONFORM(cuPointerGetAttribute, memory_of_a_pool) {
+  CUdeviceptr memory = 0;
+  CUmemoryPool pool = nullptr;
+  REQUIRE(cuDeviceGetDefaultMemPool(&pool, 0));
+  REQUIRE(cuMemAllocAsync(&memory, 4096, nullptr));
+  REQUIRE(cuStreamSynchronize(nullptr));
+  expect_true("pool",
+              attribute_of<CUmemoryPool>(memory, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE) == pool);
+  expect("type", attribute_of<unsigned>(memory, CU_POINTER_ATTRIBUTE_MEMORY_TYPE),
+         unsigned{CU_MEMORYTYPE_DEVICE});
+}
+
+CONFORM(cuPointerGetAttribute, ids_are_never_the_same) {
+  Buffer one(16), two(16);
+  const auto first = attribute_of<unsigned long long>(one, CU_POINTER_ATTRIBUTE_BUFFER_ID);
+  const auto second = attribute_of<unsigned long long>(two, CU_POINTER_ATTRIBUTE_BUFFER_ID);
+  expect_true("of two blocks", first != second);
+  expect_true("inside one", attribute_of<unsigned long long>(
+                                one.at(15), CU_POINTER_ATTRIBUTE_BUFFER_ID) == first);
+  CUdeviceptr three = 0, four = 0;
+  REQUIRE(cuMemAlloc(&three, 1 << 20));
+  const auto third = attribute_of<unsigned long long>(three, CU_POINTER_ATTRIBUTE_BUFFER_ID);
+  REQUIRE(cuMemFree(three));
+  REQUIRE(cuMemAlloc(&four, 1 << 20));
+  expect_true("one after the other",
+              attribute_of<unsigned long long>(four, CU_POINTER_ATTRIBUTE_BUFFER_ID) != third);
+}
+
+CONFORM(cuPointerGetAttribute, pointers_and_attributes_that_are_none) {
+  Buffer memory(16);
+  int plain = 0;
+  unsigned value = 5;
+  const auto type = CU_POINTER_ATTRIBUTE_MEMORY_TYPE;
+  expect_code("nowhere", cuPointerGetAttribute(nullptr, type, memory), CUDA_ERROR_INVALID_VALUE);
+  expect_code("null", cuPointerGetAttribute(&value, type, 0), CUDA_ERROR_INVALID_VALUE);
+  expect_code("plain host memory",
+              cuPointerGetAttribute(&value, type, reinterpret_cast<CUdeviceptr>(&plain)),
               CUDA_ERROR_INVALID_VALUE);
+  expect_code("freed", cuPointerGetAttribute(&value, type, freed_address()),
+              CUDA_ERROR_INVALID_VALUE);
+  expect_code("attribute 0", cuPointerGetAttribute(&value, CUpointer_attribute(0), memory),
+              CUDA_ERROR_INVALID_VALUE);
+  expect_code("attribute 99", cuPointerGetAttribute(&value, CUpointer_attribute(99), memory),
+              CUDA_ERROR_INVALID_VALUE);
+  expect("the place is as it was", value, 5u);
+}
+
+CONFORM_WITH(cuPointerGetAttribute, needs_cuInit, nothing) {
+  unsigned value = 0;
+  expect_code("not initialised",
+              cuPointerGetAttribute(&value, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, page),
+              CUDA_ERROR_NOT_INITIALIZED);
 }
 
 }  // namespace limen::conform

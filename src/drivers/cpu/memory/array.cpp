@@ -44,12 +44,13 @@ engine::Image image_of(const CUDA_ARRAY3D_DESCRIPTOR& d, uint32_t texel_bytes) {
   return image;
 }
 
-/// A format of CUDA 13.0 that layout_of() does not know.
-bool is_format(CUarray_format format) {
-  const int number = format;
-  return format == CU_AD_FORMAT_UNORM_INT_101010_2 ||
-         (number >= CU_AD_FORMAT_BC1_UNORM && number <= CU_AD_FORMAT_Y410) ||
-         (number >= CU_AD_FORMAT_NV12 && number <= CU_AD_FORMAT_YUV444_16bit_SemiPlanar);
+/// Whether CUDA has the format: block-compressed, planar and 10-bit ones, beside the built ones.
+bool is_array_format(CUarray_format format) {
+  const int n = format;
+  return n == CU_AD_FORMAT_UNORM_INT_101010_2 ||
+         (n >= CU_AD_FORMAT_BC1_UNORM && n <= CU_AD_FORMAT_P010) ||
+         (n >= CU_AD_FORMAT_P016 && n <= CU_AD_FORMAT_Y410) ||
+         (n >= CU_AD_FORMAT_NV12 && n <= CU_AD_FORMAT_YUV444_16bit_SemiPlanar);
 }
 
 CUresult refuse(const char* what) {
@@ -237,7 +238,7 @@ CUresult layout_of(CUarray_format format, unsigned channels, TexelLayout* out) {
     case CU_AD_FORMAT_SNORM_INT16X4:
       return normal(TexelFormat::s16, CU_AD_FORMAT_SNORM_INT16X1);
     default:
-      if (!is_format(format)) return CUDA_ERROR_INVALID_VALUE;
+      if (!is_array_format(format)) return CUDA_ERROR_INVALID_VALUE;
       return report({Code::not_supported,
                      fmt::format("array format {} is not built yet", static_cast<int>(format)),
                      ""});

@@ -197,17 +197,35 @@ CUresult place_in_array(Pitched& side, uint64_t width, uint64_t height, uint64_t
   return CUDA_SUCCESS;
 }
 
+/// Bytes from the first to the last of a box, whose sides the caller made up. False: more than
+/// addresses can say.
+bool extent_of(uint64_t width, uint64_t height, uint64_t pitch, uint64_t depth, uint64_t slice,
+               uint64_t* bytes) {
+  uint64_t rows = 0, slices = 0;
+  return !__builtin_mul_overflow(height - 1, pitch, &rows) &&
+         !__builtin_mul_overflow(depth - 1, slice, &slices) &&
+         !__builtin_add_overflow(rows, slices, bytes) &&
+         !__builtin_add_overflow(*bytes, width, bytes);
+}
+
 /// Fills in pitches, checks the whole box against its allocation and returns its first address.
 CUresult place_box(Pitched& side, uint64_t width, uint64_t height, uint64_t depth, uint64_t* first,
                    PointerInfo* info) {
   if (side.array) return place_in_array(side, width, height, depth, first, info);
-  if (side.pitch == 0) side.pitch = width + side.x;
-  if (side.height == 0) side.height = height + side.y;
-  if (height > 1 && side.pitch < width + side.x) return CUDA_ERROR_INVALID_VALUE;
-  if (depth > 1 && side.height < height + side.y) return CUDA_ERROR_INVALID_VALUE;
-  uint64_t slice = side.pitch * side.height;
-  *first = side.base + side.z * slice + side.y * side.pitch + side.x;
-  uint64_t bytes = (depth - 1) * slice + (height - 1) * side.pitch + width;
+  uint64_t row, rows, slice, offset, bytes;
+  if (__builtin_add_overflow(width, side.x, &row) || __builtin_add_overflow(height, side.y, &rows))
+    return CUDA_ERROR_INVALID_VALUE;
+  if (side.pitch == 0) side.pitch = row;
+  if (side.height == 0) side.height = rows;
+  if (height > 1 && side.pitch < row) return CUDA_ERROR_INVALID_VALUE;
+  if (depth > 1 && side.height < rows) return CUDA_ERROR_INVALID_VALUE;
+  const bool one_slice = depth == 1 && side.z == 0;
+  if (__builtin_mul_overflow(side.pitch, side.height, &slice) && !one_slice)
+    return CUDA_ERROR_INVALID_VALUE;
+  if (!extent_of(side.x, side.y + 1, side.pitch, side.z + 1, slice, &offset) ||
+      !extent_of(width, height, side.pitch, depth, slice, &bytes) ||
+      __builtin_add_overflow(side.base, offset, first))
+    return CUDA_ERROR_INVALID_VALUE;
   return check_range(*first, bytes, side.side == Side::device, side.use, info);
 }
 
@@ -280,6 +298,32 @@ CUresult copy_3d(const Copy* copy, CUstream stream, Wait wait) {
   Pitched dst, src;
   if (CUresult result = read_3d(*copy, &dst, &src)) return result;
   return copy_box(dst, src, copy->WidthInBytes, copy->Height, copy->Depth, on, wait);
+}
+
+/// A peer copy names the contexts of its linear sides; null means the current one.
+/// source: CUDA Driver API 13.0, CUDA_MEMCPY3D_PEER.
+CUresult copy_3d_peer(const CUDA_MEMCPY3D_PEER* copy, CUstream stream, Wait wait) {
+  if (copy) {
+    Context* context;
+    if (copy->dstMemoryType != CU_MEMORYTYPE_ARRAY)
+      if (CUresult result = context_of(copy->dstContext, &context)) return result;
+    if (copy->srcMemoryType != CU_MEMORYTYPE_ARRAY)
+      if (CUresult result = context_of(copy->srcContext, &context)) return result;
+  }
+  return copy_3d(copy, stream, wait);
+}
+
+/// Whether each copy of a batch has attributes that are some: entries in rising order from 0 on.
+bool covers_batch(const CUmemcpyAttributes* attrs, const size_t* first, size_t entries,
+                  size_t copies) {
+  for (size_t i = 0; i < entries; ++i) {
+    const bool rises = i == 0 ? first[0] == 0 : first[i] > first[i - 1];
+    if (!rises || first[i] >= copies ||
+        attrs[i].srcAccessOrder < CU_MEMCPY_SRC_ACCESS_ORDER_STREAM ||
+        attrs[i].srcAccessOrder > CU_MEMCPY_SRC_ACCESS_ORDER_ANY)
+      return false;
+  }
+  return true;
 }
 
 /// Linear memory as an operand of a copy in a row.
@@ -384,9 +428,10 @@ CUresult plan_fill(const CUDA_MEMSET_NODE_PARAMS& fill, Fill* out, PointerInfo* 
   const auto [dst, pitch, value, element_bytes, width, height] = fill;
   if (dst % element_bytes || (height > 1 && pitch % element_bytes)) return CUDA_ERROR_INVALID_VALUE;
   if (!width || !height) return CUDA_SUCCESS;
-  uint64_t row = width * element_bytes;
-  if (row / element_bytes != width || (height > 1 && pitch < row)) return CUDA_ERROR_INVALID_VALUE;
-  uint64_t bytes = (height - 1) * pitch + row;
+  uint64_t row, bytes;
+  if (__builtin_mul_overflow(width, uint64_t{element_bytes}, &row) || (height > 1 && pitch < row) ||
+      !extent_of(row, height, pitch, 1, 0, &bytes))
+    return CUDA_ERROR_INVALID_VALUE;
   if (CUresult result = check_range(dst, bytes, true, Use::write, info)) return result;
   *out = Fill{dst, width, height, pitch, value, element_bytes};
   return CUDA_SUCCESS;
@@ -453,6 +498,7 @@ CUresult cuMemcpyBatchAsync(CUdeviceptr* dsts, CUdeviceptr* srcs, size_t* sizes,
   if (reinterpret_cast<uintptr_t>(hStream) <= 1) return CUDA_ERROR_INVALID_VALUE;
   if (!dsts || !srcs || !sizes || !count || !attrs || !attrsIdxs || !numAttrs || numAttrs > count)
     return CUDA_ERROR_INVALID_VALUE;
+  if (!covers_batch(attrs, attrsIdxs, numAttrs, count)) return CUDA_ERROR_INVALID_VALUE;
   for (size_t i = 0; i < count; ++i)
     if (CUresult result = cuMemcpyAsync(dsts[i], srcs[i], sizes[i], hStream)) return result;
   return CUDA_SUCCESS;
@@ -520,11 +566,11 @@ CUresult cuMemcpy3DAsync(const CUDA_MEMCPY3D* pCopy, CUstream hStream) {
 }
 
 CUresult cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER* pCopy, CUstream stream) {
-  return copy_3d(pCopy, stream, Wait::host_sync);
+  return copy_3d_peer(pCopy, stream, Wait::host_sync);
 }
 
 CUresult cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER* pCopy, CUstream hStream) {
-  return copy_3d(pCopy, hStream, Wait::host_async);
+  return copy_3d_peer(pCopy, hStream, Wait::host_async);
 }
 
 CUresult cuMemsetD8(CUdeviceptr dst, unsigned char uc, size_t N, CUstream stream) {

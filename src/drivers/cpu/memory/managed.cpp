@@ -9,6 +9,7 @@
 #include "abi/cpu_api.h"
 #include "drivers/cpu/context.h"
 #include "drivers/cpu/graph/capture.h"
+#include "drivers/cpu/memory/advice.h"
 #include "drivers/cpu/memory/pointer.h"
 #include "drivers/cpu/stream/order.h"
 
@@ -16,17 +17,9 @@ namespace limen::cpu {
 
 namespace {
 
-struct Advice {
-  bool read_mostly = false;
-  CUmemLocation preferred{CU_MEM_LOCATION_TYPE_INVALID, 0};
-  CUmemLocation last_prefetch{CU_MEM_LOCATION_TYPE_INVALID, 0};
-  uint64_t accessed_by = 0;  ///< bit i: device i
-  bool accessed_by_host = false;
-};
-
 struct AdviceBook {
   std::mutex mutex;
-  std::map<uint64_t, Advice> by_block;  ///< allocation id
+  std::map<uint64_t, PageAdvice> by_block;  ///< allocation id; 0: plain host memory
 };
 
 AdviceBook& book() {
@@ -37,11 +30,14 @@ AdviceBook& book() {
 /// Managed range, or plain host memory (which devices may access): both take advice.
 CUresult check_managed(CUdeviceptr ptr, size_t count, uint64_t* block_id) {
   PointerInfo info;
-  if (!ptr || !count || !classify(ptr, &info)) return CUDA_ERROR_INVALID_VALUE;
+  uint64_t end;
+  if (!ptr || !count || __builtin_add_overflow(ptr, count, &end) || !classify(ptr, &info))
+    return CUDA_ERROR_INVALID_VALUE;
   *block_id = 0;
-  if (info.memory == Memory::pageable) return CUDA_SUCCESS;
+  if (info.memory == Memory::pageable)
+    return is_mapped(ptr, count) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
   if (info.memory != Memory::managed) return CUDA_ERROR_INVALID_VALUE;
-  if (ptr + count > info.block.base + info.block.bytes) return CUDA_ERROR_INVALID_VALUE;
+  if (end > info.block.base + info.block.bytes) return CUDA_ERROR_INVALID_VALUE;
   *block_id = info.block.id;
   return CUDA_SUCCESS;
 }
@@ -102,6 +98,33 @@ CUresult read_range_attribute(void* data, size_t bytes, CUmem_range_attribute at
   }
 }
 
+void apply(CUmem_advise advice, const CUmemLocation& location, Advice& now) {
+  const bool on_device = location.type == CU_MEM_LOCATION_TYPE_DEVICE;
+  const uint64_t bit = on_device ? uint64_t{1} << (location.id & 63) : 0;
+  switch (advice) {
+    case CU_MEM_ADVISE_SET_READ_MOSTLY:
+      now.read_mostly = true;
+      break;
+    case CU_MEM_ADVISE_UNSET_READ_MOSTLY:
+      now.read_mostly = false;
+      break;
+    case CU_MEM_ADVISE_SET_PREFERRED_LOCATION:
+      now.preferred = location;
+      break;
+    case CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION:
+      now.preferred = {CU_MEM_LOCATION_TYPE_INVALID, 0};
+      break;
+    case CU_MEM_ADVISE_SET_ACCESSED_BY:
+      now.accessed_by |= bit;
+      now.accessed_by_host |= !on_device;
+      break;
+    default:
+      now.accessed_by &= ~bit;
+      if (!on_device) now.accessed_by_host = false;
+      break;
+  }
+}
+
 }  // namespace
 
 void forget_advice(uint64_t block_id) {
@@ -136,31 +159,12 @@ CUresult cuMemAdvise(CUdeviceptr devPtr, size_t count, CUmem_advise advice,
                         advice == CU_MEM_ADVISE_UNSET_ACCESSED_BY;
   if (needs_location)
     if (CUresult result = check_location(location)) return result;
+  const bool numa = location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA ||
+                    location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT;
+  if (needs_location && numa && advice != CU_MEM_ADVISE_SET_PREFERRED_LOCATION)
+    return CUDA_ERROR_INVALID_VALUE;
   std::lock_guard lock(book().mutex);
-  Advice& now = book().by_block[block];
-  uint64_t bit = location.type == CU_MEM_LOCATION_TYPE_DEVICE ? uint64_t{1} << location.id : 0;
-  switch (advice) {
-    case CU_MEM_ADVISE_SET_READ_MOSTLY:
-      now.read_mostly = true;
-      break;
-    case CU_MEM_ADVISE_UNSET_READ_MOSTLY:
-      now.read_mostly = false;
-      break;
-    case CU_MEM_ADVISE_SET_PREFERRED_LOCATION:
-      now.preferred = location;
-      break;
-    case CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION:
-      now.preferred = {CU_MEM_LOCATION_TYPE_INVALID, 0};
-      break;
-    case CU_MEM_ADVISE_SET_ACCESSED_BY:
-      now.accessed_by |= bit;
-      now.accessed_by_host |= !bit;
-      break;
-    default:
-      now.accessed_by &= ~bit;
-      if (!bit) now.accessed_by_host = false;
-      break;
-  }
+  book().by_block[block].change(devPtr, count, [&](Advice& now) { apply(advice, location, now); });
   return CUDA_SUCCESS;
 }
 
@@ -173,7 +177,7 @@ CUresult cuMemPrefetchAsync(CUdeviceptr devPtr, size_t count, CUmemLocation loca
   if (CUresult result = check_managed(devPtr, count, &block)) return result;
   if (CUresult result = check_location(location)) return result;
   std::lock_guard lock(book().mutex);
-  book().by_block[block].last_prefetch = location;
+  book().by_block[block].change(devPtr, count, [&](Advice& now) { now.last_prefetch = location; });
   return CUDA_SUCCESS;
 }
 
@@ -184,7 +188,8 @@ CUresult cuMemRangeGetAttribute(void* data, size_t dataSize, CUmem_range_attribu
   uint64_t block;
   if (CUresult result = check_managed(devPtr, count, &block)) return result;
   std::lock_guard lock(book().mutex);
-  return read_range_attribute(data, dataSize, attribute, book().by_block[block]);
+  return read_range_attribute(data, dataSize, attribute,
+                              book().by_block[block].common(devPtr, count));
 }
 
 CUresult cuMemRangeGetAttributes(void** data, size_t* dataSizes, CUmem_range_attribute* attributes,

@@ -26,19 +26,6 @@ uint64_t free_bytes(const Device& device) {
   return memory.limit_bytes() - std::min(memory.used_bytes(), memory.limit_bytes());
 }
 
-bool is_mapped(uint64_t address, uint64_t bytes) {
-  const uint64_t page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-  uint64_t begin = address / page * page;
-  uint64_t pages = (address + bytes - begin + page - 1) / page;
-  unsigned char state[4096];
-  for (uint64_t done = 0; done < pages; done += sizeof state) {
-    uint64_t count = std::min<uint64_t>(pages - done, sizeof state);
-    if (mincore(reinterpret_cast<void*>(begin + done * page), count * page, state) != 0)
-      return false;
-  }
-  return true;
-}
-
 CUresult allocate_host(void** pp, size_t bytes, unsigned flags) {
   Context* context;
   if (CUresult result = current_usable(&context)) return result;
@@ -55,6 +42,19 @@ CUresult allocate_host(void** pp, size_t bytes, unsigned flags) {
 }
 
 }  // namespace
+
+bool is_mapped(uint64_t address, uint64_t bytes) {
+  const uint64_t page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  uint64_t begin = address / page * page;
+  uint64_t pages = (address + bytes - begin + page - 1) / page;
+  unsigned char state[4096];
+  for (uint64_t done = 0; done < pages; done += sizeof state) {
+    uint64_t count = std::min<uint64_t>(pages - done, sizeof state);
+    if (mincore(reinterpret_cast<void*>(begin + done * page), count * page, state) != 0)
+      return false;
+  }
+  return true;
+}
 
 CUresult cuMemGetInfo(size_t* free, size_t* total) {
   Context* context;

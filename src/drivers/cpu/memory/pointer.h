@@ -54,6 +54,8 @@ CUresult check_range(uint64_t address, uint64_t bytes, bool device_operand, Use 
 
 /// Drops what cuPointerSetAttribute remembered of a block that is freed.
 void forget_sync(uint64_t block_id);
+/// Whether the process has all pages of a range of plain host memory.
+bool is_mapped(uint64_t address, uint64_t bytes);
 
 /// Drops what cuMemAdvise remembered of a managed block that is freed.
 void forget_advice(uint64_t block_id);

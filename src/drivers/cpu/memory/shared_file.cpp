@@ -60,8 +60,12 @@ int SharedFile::duplicate() const { return fcntl(descriptor_, F_DUPFD_CLOEXEC, 0
 
 bool SharedFile::map(uint64_t address, uint64_t bytes, uint64_t offset, int protection) const {
   void* at = reinterpret_cast<void*>(address);
-  return mmap(at, bytes, protection, MAP_SHARED | MAP_FIXED, descriptor_,
-              static_cast<off_t>(offset)) != MAP_FAILED;
+  if (mmap(at, bytes, protection, MAP_SHARED | MAP_FIXED, descriptor_,
+           static_cast<off_t>(offset)) == MAP_FAILED)
+    return false;
+  // Where the administrator allows it (transparent_hugepage/shmem_enabled = advise).
+  if (bytes >= chunk_bytes) madvise(at, bytes, MADV_HUGEPAGE);
+  return true;
 }
 
 void SharedFile::discard(uint64_t offset, uint64_t bytes) const {

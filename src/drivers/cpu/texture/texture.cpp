@@ -96,6 +96,8 @@ constexpr CUarray_format view_formats[] = {CU_AD_FORMAT_UNSIGNED_INT8,  CU_AD_FO
 
 /// Another format of the same size, and a range of levels and layers.
 CUresult apply_view(const CUDA_RESOURCE_VIEW_DESC& view, Texture* out, TexelLayout* texels) {
+  if (view.format < CU_RES_VIEW_FORMAT_NONE || view.format > CU_RES_VIEW_FORMAT_UNSIGNED_BC7)
+    return CUDA_ERROR_INVALID_VALUE;
   if (view.format >= CU_RES_VIEW_FORMAT_UNSIGNED_BC1)
     return report(
         {Code::not_supported,
@@ -148,6 +150,8 @@ CUresult take_sampler(const CUDA_TEXTURE_DESC& how, const TexelLayout& texels, T
   out->linear = how.filterMode == CU_TR_FILTER_MODE_LINEAR;
   out->mip_linear = how.mipmapFilterMode == CU_TR_FILTER_MODE_LINEAR;
   if (!out->linear && how.filterMode != CU_TR_FILTER_MODE_POINT) return CUDA_ERROR_INVALID_VALUE;
+  if (!out->mip_linear && how.mipmapFilterMode != CU_TR_FILTER_MODE_POINT)
+    return CUDA_ERROR_INVALID_VALUE;
   // source: CUDA Driver API 13.0, cuTexObjectCreate: linear filtering needs values read as floats.
   if (out->integer() && out->linear) return CUDA_ERROR_INVALID_VALUE;
   out->anisotropic = how.maxAnisotropy > 1;
@@ -171,6 +175,7 @@ CUresult make_texture(const CUDA_RESOURCE_DESC& resource, const CUDA_TEXTURE_DES
                       const CUDA_RESOURCE_VIEW_DESC* view, Texture* out) {
   Context* context;
   if (CUresult result = current_usable(&context)) return result;
+  if (resource.flags) return CUDA_ERROR_INVALID_VALUE;
   *out = {};
   out->kind = Texture::Kind::texture;
   TexelLayout texels;
@@ -215,6 +220,7 @@ CUresult make_texture(const CUDA_RESOURCE_DESC& resource, const CUDA_TEXTURE_DES
 CUresult make_surface(const CUDA_RESOURCE_DESC& resource, Texture* out) {
   Context* context;
   if (CUresult result = current_usable(&context)) return result;
+  if (resource.flags) return CUDA_ERROR_INVALID_VALUE;
   *out = {};
   out->kind = Texture::Kind::surface;
   if (resource.resType != CU_RESOURCE_TYPE_ARRAY) return CUDA_ERROR_INVALID_VALUE;

@@ -1,0 +1,288 @@
+// What the 2D and 3D copies share: boxes of words in every kind of memory, and the boxes that
+// cannot be. `call` takes the descriptor and makes the copy of the function under test; `Copy` is
+// its descriptor. Thread rule: as conform.h.
+#pragma once
+#include <array>
+#include <memory>
+
+#include "conformance/places.h"
+
+namespace limen::conform {
+
+enum class Kind : uint8_t { plain, pinned, device, unified, array };
+inline constexpr Kind all_kinds[] = {Kind::plain, Kind::pinned, Kind::device, Kind::unified,
+                                     Kind::array};
+inline const char* name_of(Kind kind) {
+  constexpr const char* names[] = {"plain", "pinned", "device", "unified", "array"};
+  return names[static_cast<unsigned>(kind)];
+}
+
+template <typename Copy>
+inline constexpr bool is_deep = requires(Copy copy) {
+  copy.Depth;
+};
+
+/// 8 x 4 words (x 3 slices), each `first` and its number, in memory of one kind. Linear memory has
+/// rows of 12 words and slices of 5 rows.
+template <typename Copy>
+class Place {
+ public:
+  static constexpr size_t width = 8, height = 4, depth = is_deep<Copy> ? 3 : 1;
+
+  Place(Kind kind, uint32_t first)
+      : kind_(kind),
+        pinned_(all_words),
+        device_(all_words * 4),
+        array_(CU_AD_FORMAT_UNSIGNED_INT32, 1, width, height, is_deep<Copy> ? depth : 0),
+        plain_(all_words, padding) {
+    std::vector<uint32_t> packed;
+    for (size_t i = 0; i < width * height * depth; ++i) {
+      packed.push_back(first + static_cast<uint32_t>(i));
+      plain_[index(i % width, i / width % height, i / width / height)] = packed.back();
+    }
+    std::copy(plain_.begin(), plain_.end(), pinned_.data());
+    write_list(device_, plain_);
+    array_.put(packed);
+  }
+
+  void as_source(Copy& copy) {
+    copy.srcMemoryType = type();
+    if (kind_ == Kind::array) {
+      copy.srcArray = array_;
+      return;
+    }
+    if (kind_ == Kind::device || kind_ == Kind::unified) copy.srcDevice = device_;
+    if (kind_ == Kind::plain) copy.srcHost = plain_.data();
+    if (kind_ == Kind::pinned) copy.srcHost = pinned_.data();
+    copy.srcPitch = row_words * 4;
+    if constexpr (is_deep<Copy>) copy.srcHeight = slice_rows;
+  }
+  void as_target(Copy& copy) {
+    copy.dstMemoryType = type();
+    if (kind_ == Kind::array) {
+      copy.dstArray = array_;
+      return;
+    }
+    if (kind_ == Kind::device || kind_ == Kind::unified) copy.dstDevice = device_;
+    if (kind_ == Kind::plain) copy.dstHost = plain_.data();
+    if (kind_ == Kind::pinned) copy.dstHost = pinned_.data();
+    copy.dstPitch = row_words * 4;
+    if constexpr (is_deep<Copy>) copy.dstHeight = slice_rows;
+  }
+
+  /// The words as they are now.
+  std::vector<uint32_t> words() {
+    if (kind_ == Kind::array) return array_.template get<uint32_t>(width * height * depth);
+    std::vector<uint32_t> all = everything(), packed;
+    for (size_t z = 0; z < depth; ++z)
+      for (size_t y = 0; y < height; ++y)
+        for (size_t x = 0; x < width; ++x) packed.push_back(all[index(x, y, z)]);
+    return packed;
+  }
+  /// Whether what lies between rows and slices is as it was.
+  bool gaps_kept() {
+    if (kind_ == Kind::array) return true;
+    size_t kept = 0;
+    for (uint32_t word : everything()) kept += word == padding;
+    return kept == all_words - width * height * depth;
+  }
+
+ private:
+  static constexpr size_t row_words = 12, slice_rows = 5,
+                          all_words = row_words * slice_rows * depth;
+  static constexpr uint32_t padding = 0xfeedfeed;
+  static size_t index(size_t x, size_t y, size_t z) { return x + row_words * (y + slice_rows * z); }
+  CUmemorytype type() const {
+    switch (kind_) {
+      case Kind::device:
+        return CU_MEMORYTYPE_DEVICE;
+      case Kind::unified:
+        return CU_MEMORYTYPE_UNIFIED;
+      case Kind::array:
+        return CU_MEMORYTYPE_ARRAY;
+      default:
+        return CU_MEMORYTYPE_HOST;
+    }
+  }
+  std::vector<uint32_t> everything() {
+    if (kind_ == Kind::plain) return plain_;
+    if (kind_ == Kind::pinned) return {pinned_.data(), pinned_.data() + all_words};
+    return read_list<uint32_t>(device_, all_words);
+  }
+
+  Kind kind_;
+  Pinned<uint32_t> pinned_;
+  Buffer device_;
+  Texels array_;
+  std::vector<uint32_t> plain_;
+};
+
+/// A box of 5 x 2 (x 2) words from (2, 1, 1) to (3, 2, 0).
+template <typename Copy>
+void set_inner_box(Copy& copy) {
+  copy.srcXInBytes = 8, copy.srcY = 1;
+  copy.dstXInBytes = 12, copy.dstY = 2;
+  copy.WidthInBytes = 20, copy.Height = 2;
+  if constexpr (is_deep<Copy>) {
+    copy.srcZ = 1;
+    copy.Depth = 2;
+  }
+}
+
+/// What that copy leaves of a target from 1000 on when the source counts from 1 on.
+template <typename Copy>
+std::vector<uint32_t> inner_box_result() {
+  using P = Place<Copy>;
+  std::vector<uint32_t> words;
+  const size_t from_z = is_deep<Copy> ? 1 : 0, slices = is_deep<Copy> ? 2 : 1;
+  for (size_t z = 0; z < P::depth; ++z)
+    for (size_t y = 0; y < P::height; ++y)
+      for (size_t x = 0; x < P::width; ++x) {
+        const bool inside = x >= 3 && y >= 2 && y < 4 && z < slices;
+        const size_t source = (x - 1) + P::width * ((y - 1) + P::height * (z + from_z));
+        const size_t own = x + P::width * (y + P::height * z);
+        words.push_back(static_cast<uint32_t>(inside ? 1 + source : 1000 + own));
+      }
+  return words;
+}
+
+/// Every kind of memory to every kind.
+template <typename Copy, typename Call>
+void copy_between_all_kinds(Call call) {
+  for (Kind from : all_kinds)
+    for (Kind to : all_kinds) {
+      Place<Copy> source(from, 1), target(to, 1000);
+      Copy copy{};
+      source.as_source(copy);
+      target.as_target(copy);
+      set_inner_box(copy);
+      const std::string label = std::string(name_of(from)) + " to " + name_of(to);
+      expect_code(label, call(&copy), CUDA_SUCCESS);
+      REQUIRE(cuStreamSynchronize(nullptr));
+      expect_true(label + ": the box", target.words() == inner_box_result<Copy>());
+      expect_true(label + ": nothing between rows", target.gaps_kept());
+    }
+}
+
+/// Boxes of no texels: nothing is looked at, nothing happens.
+template <typename Copy, typename Call>
+void copy_empty_boxes(Call call) {
+  Place<Copy> source(Kind::device, 1), target(Kind::device, 1000);
+  const std::vector<uint32_t> before = target.words();
+  Copy copy{};
+  source.as_source(copy);
+  target.as_target(copy);
+  set_inner_box(copy);
+  Copy empty = copy;
+  empty.WidthInBytes = 0;
+  expect_code("no width", call(&empty), CUDA_SUCCESS);
+  empty = copy;
+  empty.Height = 0;
+  expect_code("no height", call(&empty), CUDA_SUCCESS);
+  if constexpr (is_deep<Copy>) {
+    empty = copy;
+    empty.Depth = 0;
+    expect_code("no depth", call(&empty), CUDA_SUCCESS);
+  }
+  REQUIRE(cuStreamSynchronize(nullptr));
+  expect_true("nothing is copied", target.words() == before);
+}
+
+/// Linear memory that a box leaves, and pitches that do not go.
+template <typename Copy, typename Call>
+void copy_wrong_linear_boxes(Call call) {
+  Buffer memory(2 << 20), other(2 << 20);
+  Copy good{};
+  good.srcMemoryType = good.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+  good.srcDevice = memory, good.dstDevice = other;
+  good.srcPitch = good.dstPitch = 1024;
+  good.WidthInBytes = 1024, good.Height = 2048;
+  if constexpr (is_deep<Copy>) {
+    good.srcHeight = good.dstHeight = 1024;
+    good.Height = 1024, good.Depth = 2;
+  }
+  expect_code("all of it", call(&good), CUDA_SUCCESS);
+  auto refused = [&](const char* label, auto change) {
+    Copy copy = good;
+    change(copy);
+    expect_code(label, call(&copy), CUDA_ERROR_INVALID_VALUE);
+  };
+  refused("a row beyond the source", [](Copy& c) { c.srcY = 1; });
+  refused("a row beyond the target", [](Copy& c) { c.dstY = 1; });
+  refused("source pitch below the width", [](Copy& c) { c.srcPitch = 1020; });
+  refused("target pitch below the width", [](Copy& c) { c.dstPitch = 1020; });
+  refused("source pitch below x and width", [](Copy& c) { c.srcXInBytes = 4; });
+  refused("target pitch beyond the most", [](Copy& c) { c.dstPitch = size_t{1} << 31; });
+  refused("no source", [](Copy& c) { c.srcDevice = 0; });
+  refused("no target", [](Copy& c) { c.dstDevice = 0; });
+  refused("a source that was freed", [](Copy& c) { c.srcDevice = freed_address(); });
+  refused("a target that never was", [](Copy& c) { c.dstDevice = 0x123456789000; });
+  refused("memory type 0", [](Copy& c) { c.srcMemoryType = CUmemorytype(0); });
+  refused("memory type 5", [](Copy& c) { c.dstMemoryType = CUmemorytype(5); });
+  refused("x beyond all addresses", [](Copy& c) { c.srcXInBytes = ~size_t{0} - 3; });
+  refused("y beyond all addresses", [](Copy& c) { c.dstY = ~size_t{0}; });
+  // 2^34 rows of 2^30 bytes are 2^64.
+  refused("rows beyond all addresses", [](Copy& c) {
+    c.srcPitch = c.dstPitch = size_t{1} << 30;
+    c.Height = (size_t{1} << 34) + 1;
+    if constexpr (is_deep<Copy>) c.Depth = 1, c.srcHeight = c.dstHeight = 0;
+  });
+  if constexpr (is_deep<Copy>) {
+    refused("a slice beyond the source", [](Copy& c) { c.srcZ = 1; });
+    refused("source height below the rows", [](Copy& c) { c.srcHeight = 1023; });
+    refused("target height below y and rows", [](Copy& c) { c.dstHeight = 1023; });
+    refused("a level of the source", [](Copy& c) { c.srcLOD = 1; });
+    refused("a level of the target", [](Copy& c) { c.dstLOD = 1; });
+    refused("slices beyond all addresses", [](Copy& c) {
+      c.srcHeight = c.dstHeight = size_t{1} << 40;
+      c.Depth = (size_t{1} << 14) + 1;
+    });
+  }
+}
+
+/// Boxes that arrays do not have.
+template <typename Copy, typename Call>
+void copy_wrong_array_boxes(Call call) {
+  Place<Copy> memory(Kind::device, 1), array(Kind::array, 1000);
+  Copy good{};
+  memory.as_source(good);
+  array.as_target(good);
+  set_inner_box(good);
+  auto refused = [&](const char* label, CUresult code, auto change) {
+    Copy copy = good;
+    change(copy);
+    expect_code(label, call(&copy), code);
+  };
+  refused("rows too long", CUDA_ERROR_INVALID_VALUE, [](Copy& c) { c.WidthInBytes = 24; });
+  refused("rows too many", CUDA_ERROR_INVALID_VALUE, [](Copy& c) { c.Height = 3; });
+  refused("x that wraps", CUDA_ERROR_INVALID_VALUE, [](Copy& c) { c.dstXInBytes = ~size_t{7}; });
+  refused("y that wraps", CUDA_ERROR_INVALID_VALUE, [](Copy& c) { c.dstY = ~size_t{0}; });
+  refused("half a texel", CUDA_ERROR_INVALID_VALUE, [](Copy& c) { c.WidthInBytes = 18; });
+  refused("from half a texel", CUDA_ERROR_INVALID_VALUE, [](Copy& c) { c.dstXInBytes = 2; });
+  if constexpr (is_deep<Copy>)
+    refused("slices too many", CUDA_ERROR_INVALID_VALUE, [](Copy& c) { c.dstZ = 2; });
+  refused("no array", CUDA_ERROR_INVALID_HANDLE, [](Copy& c) { c.dstArray = nullptr; });
+  refused("a foreign array", CUDA_ERROR_INVALID_HANDLE,
+          [](Copy& c) { c.dstArray = foreign_handle<CUarray>(); });
+  refused("an array that was destroyed", CUDA_ERROR_INVALID_HANDLE, [](Copy& c) {
+    auto gone = std::make_unique<Texels>(CU_AD_FORMAT_UNSIGNED_INT32, 1, 8, 4);
+    c.dstArray = *gone;
+  });
+  expect_true("the array is as it was", [&] {
+    auto words = array.words();
+    return words.front() == 1000 && words.back() == 1000 + words.size() - 1;
+  }());
+}
+
+/// A good copy between 1 KiB of null memory: for calls that must fail before they look.
+template <typename Copy>
+Copy small_copy() {
+  Copy copy{};
+  copy.srcMemoryType = copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+  copy.srcDevice = copy.dstDevice = 4096;
+  copy.WidthInBytes = copy.Height = 1;
+  if constexpr (is_deep<Copy>) copy.Depth = 1;
+  return copy;
+}
+
+}  // namespace limen::conform
