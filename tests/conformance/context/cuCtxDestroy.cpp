@@ -138,18 +138,16 @@ CONFORM(cuCtxDestroy, from_its_own_host_function) {
   static CUcontext made = nullptr;
   static volatile int destroy = -1, release = -1, reset = -1;
   REQUIRE(cuCtxCreate(&made, nullptr, 0, 0));
-  REQUIRE(cuLaunchHostFunc(
-      nullptr,
-      [](void*) {
-        destroy = static_cast<int>(cuCtxDestroy(made));
-        release = static_cast<int>(cuDevicePrimaryCtxRelease(0));
-        reset = static_cast<int>(cuDevicePrimaryCtxReset(0));
-      },
-      nullptr));
+  CUhostFn ends = [](void*) {
+    destroy = static_cast<int>(cuCtxDestroy(made));
+    release = static_cast<int>(cuDevicePrimaryCtxRelease(0));
+    reset = static_cast<int>(cuDevicePrimaryCtxReset(0));
+  };
+  REQUIRE(cuLaunchHostFunc(nullptr, ends, nullptr));
   REQUIRE(cuCtxSynchronize(nullptr));
-  expect("itself", int{destroy}, 800);  // to measure on H200
+  expect("itself", int{destroy}, 800);               // to measure on H200
   expect("the primary context", int{release}, 800);  // to measure on H200
-  expect("resetting it", int{reset}, 800);  // to measure on H200
+  expect("resetting it", int{reset}, 800);           // to measure on H200
   expect_code("afterwards", cuCtxDestroy(made), CUDA_SUCCESS);
 }
 

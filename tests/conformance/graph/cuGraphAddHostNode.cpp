@@ -42,4 +42,22 @@ CONFORM(cuGraphAddHostNode, wrong_arguments) {
               CUDA_ERROR_INVALID_VALUE);
 }
 
+CONFORM(cuGraphAddHostNode, may_not_call_the_driver) {
+  static volatile int code = -1;
+  CUgraph graph = nullptr;
+  CUgraphNode node = nullptr;
+  CUgraphExec exec = nullptr;
+  CUDA_HOST_NODE_PARAMS params{};
+  params.fn = [](void*) {
+    CUdeviceptr address = 0;
+    code = static_cast<int>(cuMemAlloc(&address, 16));
+  };
+  REQUIRE(cuGraphCreate(&graph, 0));
+  expect_code("adds", cuGraphAddHostNode(&node, graph, nullptr, 0, &params), CUDA_SUCCESS);
+  REQUIRE(cuGraphInstantiateWithFlags(&exec, graph, 0));
+  REQUIRE(cuGraphLaunch(exec, nullptr));
+  REQUIRE(cuCtxSynchronize(nullptr));
+  expect("not permitted", int{code}, 800);  // to measure on H200
+}
+
 }  // namespace limen::conform

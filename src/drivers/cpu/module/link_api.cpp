@@ -51,7 +51,7 @@ Result<void> add_ptx(LinkState& link, const char* data, size_t bytes) {
   text.resize(std::strlen(text.c_str()));
   // Compiled here by NVIDIA's driver: errors are this call's. What is missing is the link's matter.
   LIMEN_TRY(std::unique_ptr<ptx::Module> parsed, ptx::parse_module(text));
-  if (!is_device_runtime(*parsed)) {
+  if (!defines_device_runtime(*parsed)) {
     Program whole(std::move(parsed), {});
     LIMEN_CHECK(whole.verify_all(true, [](const ptx::Function&) { return Result<void>(); }));
   }

@@ -101,7 +101,7 @@ Result<void> check_whole(ptx::Module& module, JitOptions& log) {
 
 }  // namespace
 
-bool is_device_runtime(const ptx::Module& module) {
+bool defines_device_runtime(const ptx::Module& module) {
   return std::any_of(module.functions.begin(), module.functions.end(), [](const auto& function) {
     return function.has_body && kernel::find_device_function(function.name) != nullptr;
   });
@@ -183,7 +183,7 @@ Result<std::shared_ptr<Program>> make_program(ChosenPtx chosen, JitOptions& log)
   for (std::string& text : chosen.texts) {
     all += image::content_hash(text.data(), text.size());
     LIMEN_TRY(std::unique_ptr<ptx::Module> module, ptx::parse_module(std::move(text)));
-    if (chosen.texts.size() > 1 && is_device_runtime(*module)) continue;
+    if (chosen.texts.size() > 1 && defines_device_runtime(*module)) continue;
     modules.push_back(std::move(module));
   }
   if (wants_cooperative_functions(modules)) {

@@ -28,10 +28,10 @@ Result<ChosenPtx> choose_ptx(const void* image, const Device& device, bool wrapp
 /// PTX of a newer version is taken for the newest that is read if machine code stands beside it that
 /// NVIDIA's driver would run.
 Result<ChosenPtx> choose_ptx(const fatbin::Image& image, uint32_t capability);
-/// NVIDIA's device runtime, which programs are linked with: Limen has its own and takes none of it.
-bool is_device_runtime(const ptx::Module& module);
 /// An error about the code of one of NVIDIA's closed libraries, with the remedy that applies there.
 Error closed_library_error(Error error);
+/// NVIDIA's device runtime, which programs are linked with: Limen has its own.
+bool defines_device_runtime(const ptx::Module& module);
 /// Parses, links, checks what can be checked without a context.
 Result<std::shared_ptr<Program>> make_program(ChosenPtx chosen, JitOptions& log);
 
