@@ -7,10 +7,11 @@
 namespace limen::loader {
 namespace {
 
-/// What the caller is told where the program is told `major`.`minor`.
-ComputeCapability told(const void* caller, int major, int minor) {
-  const uint32_t all = capability_for(caller, static_cast<uint32_t>(major * 10 + minor));
-  return {static_cast<int>(all / 10), static_cast<int>(all % 10)};
+/// Is the caller told the capability of LIMEN_LIBRARY_CC instead of the device's?
+bool wants_library_cc(const void* caller) {
+  const ComputeCapability& program = config().cc;
+  const auto own = static_cast<uint32_t>(program.major * 10 + program.minor);
+  return capability_for(caller, own) != own;
 }
 
 }  // namespace
@@ -19,20 +20,18 @@ CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice
                               const void* caller) {
   CUresult result = active_table()->cuDeviceGetAttribute(value, attribute, device);
   if (result != CUDA_SUCCESS) return result;
-  const ComputeCapability& program = config().cc;
-  if (attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)
-    *value = told(caller, program.major, program.minor).major;
-  else if (attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)
-    *value = told(caller, program.major, program.minor).minor;
+  if (attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR && wants_library_cc(caller))
+    *value = config().library_cc.major;
+  else if (attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR && wants_library_cc(caller))
+    *value = config().library_cc.minor;
   return result;
 }
 
 CUresult cuDeviceComputeCapability(int* major, int* minor, CUdevice device, const void* caller) {
   CUresult result = active_table()->cuDeviceComputeCapability(major, minor, device);
-  if (result == CUDA_SUCCESS) {
-    const ComputeCapability answer = told(caller, *major, *minor);
-    *major = answer.major;
-    *minor = answer.minor;
+  if (result == CUDA_SUCCESS && wants_library_cc(caller)) {
+    *major = config().library_cc.major;
+    *minor = config().library_cc.minor;
   }
   return result;
 }

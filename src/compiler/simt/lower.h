@@ -191,6 +191,7 @@ class Lowering {
   // -- float (lower_float.cpp, lower_math.cpp)
   bool lower_float(const Inst& inst);
   void lower_half(const Inst& inst);
+  void lower_pair(const Inst& inst);
   Value* flush(const Inst& inst, Value* v);
   Value* in_pieces(unsigned lanes, const std::vector<Value*>& args,
                    const std::function<Value*(const std::vector<Value*>&)>& f);

@@ -461,6 +461,42 @@ void Lowering::lower_half(const Inst& inst) {
   write(inst.ops[0], r, packed ? PType::b32 : PType::b16);
 }
 
+/// Arithmetic on two f32 in a 64-bit register: each half as the instruction for one does it.
+void Lowering::lower_pair(const Inst& inst) {
+  const int mode = round_mode(inst);
+  std::vector<Val> args;
+  for (size_t i = 1; i < inst.ops.size(); ++i) args.push_back(read(inst.ops[i], PType::b64));
+  auto one = [&](const std::vector<Value*>& v) -> Value* {
+    switch (inst.op) {
+      case Op::add:
+        return mode ? rounded(inst, RoundedOp::add, {v[1], v[0]}) : b_.CreateFAdd(v[1], v[0]);
+      case Op::sub:
+        return mode ? rounded(inst, RoundedOp::sub, {v[0], v[1]}) : b_.CreateFSub(v[0], v[1]);
+      case Op::mul:
+        return mode ? rounded(inst, RoundedOp::mul, {v[1], v[0]}) : b_.CreateFMul(v[1], v[0]);
+      default:
+        if (mode) return rounded(inst, RoundedOp::fma, v);
+        return b_.CreateIntrinsic(Intrinsic::fma, {v[0]->getType()}, v);
+    }
+  };
+  Val r = map(args, [&](const std::vector<Value*>& in) -> Value* {
+    llvm::Type* i32 = b_.getInt32Ty();
+    llvm::Type* f32 = b_.getFloatTy();
+    if (in[0]->getType()->isVectorTy()) i32 = vec_type(i32), f32 = vec_type(f32);
+    Value* out = nullptr;
+    for (unsigned shift : {0u, 32u}) {
+      std::vector<Value*> v;
+      for (Value* x : in)
+        v.push_back(flush(inst, b_.CreateBitCast(b_.CreateTrunc(b_.CreateLShr(x, shift), i32), f32)));
+      Value* half = cast(canonical_nan(flush(inst, one(v))), b_.getInt32Ty());
+      half = b_.CreateShl(b_.CreateZExt(half, in[0]->getType()), shift);
+      out = out ? b_.CreateOr(out, half) : half;
+    }
+    return out;
+  });
+  write(inst.ops[0], r, PType::b64);
+}
+
 bool Lowering::lower_float(const Inst& inst) {
   if (!inst.type_count) return false;
   const PType t = inst.type();
@@ -481,6 +517,9 @@ bool Lowering::lower_float(const Inst& inst) {
         return false;
     }
   }
+  if (t == PType::f32x2 && (inst.op == Op::add || inst.op == Op::sub || inst.op == Op::mul ||
+                            inst.op == Op::fma))
+    return lower_pair(inst), true;
   if (t != PType::f32 && t != PType::f64) return false;
   const int mode = round_mode(inst);
   std::vector<Val> args;

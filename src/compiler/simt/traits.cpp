@@ -290,7 +290,7 @@ void read_float_traits(const Instruction& inst, Traits& t) {
   }
   for (uint8_t i = 0; i < inst.type_count; ++i) {
     if (inst.types[i] == Type::f64) t.float64 = true;
-    if (inst.types[i] == Type::f32) {
+    if (inst.types[i] == Type::f32 || inst.types[i] == Type::f32x2) {
       if (inst.has(Tok::ftz))
         t.any_ftz = true;
       else
