@@ -111,6 +111,27 @@ CONFORM(cuMemcpyBatchAsync, arguments_that_cannot_be) {
   expect_code("a target that was freed", b.copy(), CUDA_ERROR_INVALID_VALUE);
 }
 
+CONFORM(cuMemcpyBatchAsync, a_source_read_during_the_call_may_change_after_it) {
+  CUstream stream = nullptr;
+  void* memory = nullptr;
+  Buffer target(4);
+  REQUIRE(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+  REQUIRE(cuMemHostAlloc(&memory, 4, 0));
+  auto* source = static_cast<volatile uint32_t*>(memory);
+  *source = 5;
+  CUfunction add = common_kernel("add");
+  for (int i = 0; i < 100; ++i) REQUIRE(launch(add, 64, 256, stream, target.at(), 1u));
+  CUdeviceptr to = target, from = reinterpret_cast<CUdeviceptr>(memory);
+  size_t bytes = 4, first = 0;
+  CUmemcpyAttributes attributes{};
+  attributes.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL;
+  expect_code("copies", cuMemcpyBatchAsync(&to, &from, &bytes, 1, &attributes, &first, 1, stream),
+              CUDA_SUCCESS);
+  *source = 6;
+  REQUIRE(cuStreamSynchronize(stream));
+  expect("value", read<uint32_t>(target), 5u);
+}
+
 CONFORM_WITH(cuMemcpyBatchAsync, needs_cuInit, nothing) {
   expect_code("not initialised",
               cuMemcpyBatchAsync(nullptr, nullptr, nullptr, 0, nullptr, nullptr, 0, nullptr),

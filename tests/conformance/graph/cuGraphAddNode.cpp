@@ -132,6 +132,27 @@ CONFORM(cuGraphAddNode, a_while_node_runs_until_its_kernel_says_so) {
   }
 }
 
+CONFORM(cuGraphAddNode, an_update_brings_the_handle_of_the_other_graph) {
+  Buffer out(8);
+  auto build = [&](uint32_t turns, uint32_t step) {
+    CUgraph graph = new_graph(), body = nullptr;
+    CUgraphConditionalHandle handle = new_handle(graph, 1, CU_GRAPH_COND_ASSIGN_DEFAULT);
+    CUgraphNode start = add_fill(graph, {add_fill(graph, {}, out, turns)}, out.at(4), 0);
+    add_conditional(graph, {start}, handle, CU_GRAPH_COND_TYPE_WHILE, 1, &body);
+    add_setter(body, {add_kernel(body, {}, "add", out.at(4), step)}, "count_down", handle, out);
+    return graph;
+  };
+  CUgraphExec exec = instantiate(build(3, 1));
+  run(exec);
+  expect("sum", read<uint32_t>(out.at(4)), 3u);
+  CUgraph other = build(5, 10);
+  CUgraphExecUpdateResultInfo info{};
+  expect_code("updates", cuGraphExecUpdate(exec, other, &info), CUDA_SUCCESS);
+  REQUIRE(cuGraphDestroy(other));
+  run(exec);
+  expect("the new sum", read<uint32_t>(out.at(4)), 50u);
+}
+
 CONFORM(cuGraphAddNode, an_if_node_with_two_arms) {
   Buffer out(8);
   CUgraph graph = new_graph(), arms[2];

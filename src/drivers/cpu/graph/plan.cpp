@@ -50,7 +50,7 @@ CUresult make_call_stream(const ContextUse& in, std::shared_ptr<StreamHandle>* o
   StreamHandle* made = make_stream(*in.context, Stream::Kind::non_blocking, 0, 0);
   if (!made) return CUDA_ERROR_OUT_OF_MEMORY;
   *out = std::shared_ptr<StreamHandle>(made, [in](StreamHandle* stream) {
-    if (in.alive() && driver().streams.resolve(stream)) retire_stream(stream);
+    if (in.alive() && driver().streams.resolve(stream)) retire_own_stream(stream);
   });
   return CUDA_SUCCESS;
 }
@@ -173,7 +173,7 @@ class Planner {
     }
     plan_.steps[node.step].work = std::make_shared<const StepWork>(std::move(step));
     note_context(conditional.in);
-    if (conditional.condition->assign_default) plan_.conditions.push_back(conditional.condition);
+    plan_.conditions.push_back(conditional.condition);
     return true;
   }
 

@@ -82,7 +82,7 @@ struct Scope {
 struct Plan {
   std::vector<Step> steps;
   std::vector<Scope> scopes;
-  std::vector<Condition*> conditions;  ///< with a value at each launch's begin
+  std::vector<Condition*> conditions;  ///< of all conditional nodes
   std::vector<ContextUse> contexts;
   std::vector<uint32_t> records, awaits;  ///< event steps of the graph
   GraphMemoryUse memory;

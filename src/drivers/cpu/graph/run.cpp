@@ -160,7 +160,8 @@ void Run::bind_events() {
 bool Run::start(std::function<void()> done) {
   done_ = std::move(done);
   for (Condition* condition : plan_->conditions)
-    condition->value.store(condition->default_value, std::memory_order_relaxed);
+    if (condition->assign_default)
+      condition->value.store(condition->default_value, std::memory_order_relaxed);
   ShortSteps list;
   if (!start_scope(0, list)) end();
   drain(list);

@@ -175,42 +175,90 @@ bool change_fits(const GraphNode& kept, const NodeWork& work, uint64_t flags, bo
   return true;
 }
 
-CUresult put_work(Executable& executable, GraphNode& kept, NodeWork work) {
-  NodeWork before = std::exchange(kept.work, std::move(work));
-  std::shared_ptr<const StepWork> step;
-  std::lock_guard lock(executable.mutex);
-  if (CUresult result = make_step_work(kept, *executable.plan, &step)) {
-    kept.work = std::move(before);
-    return result;
-  }
-  Plan& plan = own_plan(executable);
-  if (auto* event = std::get_if<EventNode>(&kept.work)) {
-    bool known = false;
-    for (const ContextUse& in : plan.contexts) known |= in.context == event->in.context;
-    if (!known) plan.contexts.push_back(event->in);
-  }
-  plan.steps[kept.step].work = std::move(step);
-  return CUDA_SUCCESS;
-}
-
 namespace {
 
+/// A change of one node, ready to be put in place.
+struct Change {
+  GraphNode* kept = nullptr;
+  NodeWork work;
+  std::shared_ptr<const StepWork> step;
+};
+
+CUresult prepare(const Executable& executable, GraphNode& kept, const NodeWork& work,
+                 Change* change) {
+  change->kept = &kept;
+  change->work = work;
+  GraphNode node;
+  node.type = kept.type;
+  node.step = kept.step;
+  node.work = work;
+  return make_step_work(node, *executable.plan, &change->step);
+}
+
+/// The conditional node looks at the handle that the new graph's kernels set.
+Change prepare_condition(const Executable& executable, GraphNode& kept,
+                         const ConditionalNode& fresh) {
+  Change change{&kept, kept.work, nullptr};
+  std::get<ConditionalNode>(change.work).condition = fresh.condition;
+  ConditionStep step = std::get<ConditionStep>(*executable.plan->steps[kept.step].work);
+  step.condition = fresh.condition;
+  change.step = std::make_shared<const StepWork>(std::move(step));
+  return change;
+}
+
+void put_condition(Plan& plan, const GraphNode& kept, Condition* condition) {
+  Condition* before = std::get<ConditionalNode>(kept.work).condition;
+  std::replace(plan.conditions.begin(), plan.conditions.end(), before, condition);
+  ++condition->uses;
+  release_condition(before);
+}
+
+/// All changes at once. Under Executable::mutex.
+void put_changes(Executable& executable, std::vector<Change>& changes) {
+  Plan& plan = own_plan(executable);
+  auto note_context = [&plan](const ContextUse& in) {
+    for (const ContextUse& known : plan.contexts)
+      if (known.context == in.context && known.owner == in.owner) return;
+    plan.contexts.push_back(in);
+  };
+  for (Change& change : changes) {
+    if (auto* conditional = std::get_if<ConditionalNode>(&change.work))
+      put_condition(plan, *change.kept, conditional->condition);
+    std::visit(
+        [&](const auto& work) {
+          if constexpr (requires { work.in; }) note_context(work.in);
+        },
+        change.work);
+    change.kept->work = std::move(change.work);
+    plan.steps[change.kept->step].work = std::move(change.step);
+  }
+}
+
 CUresult put_pairs(Executable& executable, const Pairs& pairs) {
+  std::lock_guard lock(executable.mutex);
+  std::vector<Change> changes;
   for (auto [kept, fresh] : pairs) {
     if (std::holds_alternative<ChildNode>(kept->work)) continue;
-    if (auto* conditional = std::get_if<ConditionalNode>(&kept->work)) {
-      // The kernels of the new graph set its own handle.
-      const Condition& from = *std::get<ConditionalNode>(fresh->work).condition;
-      conditional->condition->default_value = from.default_value;
-      conditional->condition->assign_default = from.assign_default;
+    if (auto* conditional = std::get_if<ConditionalNode>(&fresh->work)) {
+      changes.push_back(prepare_condition(executable, *kept, *conditional));
       continue;
     }
-    if (CUresult result = put_work(executable, *kept, fresh->work)) return result;
+    if (CUresult result = prepare(executable, *kept, fresh->work, &changes.emplace_back()))
+      return result;
   }
+  put_changes(executable, changes);
   return CUDA_SUCCESS;
 }
 
 }  // namespace
+
+CUresult put_work(Executable& executable, GraphNode& kept, NodeWork work) {
+  std::lock_guard lock(executable.mutex);
+  std::vector<Change> changes(1);
+  if (CUresult result = prepare(executable, kept, work, &changes[0])) return result;
+  put_changes(executable, changes);
+  return CUDA_SUCCESS;
+}
 
 CUresult update_child(Executable& executable, GraphNode& kept, Graph& child) {
   auto* own = std::get_if<ChildNode>(&kept.work);

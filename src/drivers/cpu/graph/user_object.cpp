@@ -26,7 +26,11 @@ void release_user_object(UserObject* object, uint64_t count) {
   driver().user_objects.retire(object);
   if (!process_is_exiting())
     driver().pool->submit_task(
-        [destroy = object->destroy, pointer = object->pointer] { destroy(pointer); }, true);
+        [destroy = object->destroy, pointer = object->pointer] {
+          HostFunctionScope scope;
+          destroy(pointer);
+        },
+        true);
   driver().user_objects.destroy(object);
 }
 

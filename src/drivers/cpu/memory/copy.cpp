@@ -501,7 +501,10 @@ CUresult cuMemcpyBatchAsync(CUdeviceptr* dsts, CUdeviceptr* srcs, size_t* sizes,
   if (!covers_batch(attrs, attrsIdxs, numAttrs, count)) return CUDA_ERROR_INVALID_VALUE;
   for (size_t i = 0; i < count; ++i)
     if (CUresult result = cuMemcpyAsync(dsts[i], srcs[i], sizes[i], hStream)) return result;
-  return CUDA_SUCCESS;
+  const bool during_call = std::any_of(attrs, attrs + numAttrs, [](const auto& one) {
+    return one.srcAccessOrder == CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL;
+  });
+  return during_call ? cuStreamSynchronize(hStream) : CUDA_SUCCESS;
 }
 
 CUresult cuMemcpyDtoA(CUarray dstArray, size_t dstOffset, CUdeviceptr srcDevice, size_t ByteCount,

@@ -51,9 +51,10 @@ Result<void> add_ptx(LinkState& link, const char* data, size_t bytes) {
   text.resize(std::strlen(text.c_str()));
   // Compiled here by NVIDIA's driver: errors are this call's. What is missing is the link's matter.
   LIMEN_TRY(std::unique_ptr<ptx::Module> parsed, ptx::parse_module(text));
-  const bool theirs = defines_device_runtime(*parsed);
-  Program whole(std::move(parsed), {});
-  if (!theirs) LIMEN_CHECK(whole.verify_all(true, [](const ptx::Function&) { return Result<void>(); }));
+  if (!defines_device_runtime(*parsed)) {
+    Program whole(std::move(parsed), {});
+    LIMEN_CHECK(whole.verify_all(true, [](const ptx::Function&) { return Result<void>(); }));
+  }
   link.texts.push_back(std::move(text));
   return {};
 }

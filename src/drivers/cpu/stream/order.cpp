@@ -86,8 +86,12 @@ bool nothing_before(Context& context, Stream& stream) {
 }
 
 void retire_stream(StreamHandle* handle) {
-  Context& context = *handle->context;
   leave_capture(handle);
+  retire_own_stream(handle);
+}
+
+void retire_own_stream(StreamHandle* handle) {
+  Context& context = *handle->context;
   if (!driver().streams.retire(handle)) return;
   std::shared_ptr<Stream> stream = handle->stream;
   {

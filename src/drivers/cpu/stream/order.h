@@ -44,7 +44,9 @@ void before_work(Context& context, Stream& stream);
 bool nothing_before(Context& context, Stream& stream);
 
 StreamHandle* make_stream(Context& context, Stream::Kind kind, int priority, unsigned flags);
-/// Takes the handle out of use; work in flight goes on.
+/// Takes the handle out of use; work in flight goes on. A capture that it is part of ends.
 void retire_stream(StreamHandle* handle);
+/// The same for a stream that the program never saw.
+void retire_own_stream(StreamHandle* handle);
 
 }  // namespace limen::cpu
