@@ -293,9 +293,10 @@ TEST(BadArguments, NeverCrashNorSucceed) {
       const int code = progress->codes[round];
       EXPECT_TRUE(code >= 0 && code <= 999) << function.name << " " << rounds[round] << " " << code;
       const bool wrong_handle = round < 4 && has_required_handle(function);
-      if (wrong_handle && code == CUDA_SUCCESS)
+      if (wrong_handle && code == CUDA_SUCCESS) {
         EXPECT_TRUE(known.contains(function.name + " " + rounds[round]))
             << function.name << " succeeds in the round " << rounds[round];
+      }
     }
   }
   std::printf("%d calls\n", calls);
