@@ -55,6 +55,41 @@ CONFORM(cuStreamDestroy, queued_work_goes_on) {
   expect_code("twice", cuStreamDestroy(stream), CUDA_ERROR_INVALID_HANDLE);
 }
 
+/// A capture in `origin` that has forked into a stream of its own and is destroyed there.
+static CUgraph capture_over(CUstream origin, bool join, CUresult* end) {
+  CUstream fork = nullptr;
+  CUevent out = nullptr, back = nullptr;
+  Buffer word(4);
+  REQUIRE(cuStreamCreate(&fork, CU_STREAM_NON_BLOCKING));
+  REQUIRE(cuEventCreate(&out, 0));
+  REQUIRE(cuEventCreate(&back, 0));
+  REQUIRE(cuStreamBeginCapture(origin, CU_STREAM_CAPTURE_MODE_RELAXED));
+  REQUIRE(cuEventRecord(out, origin));
+  REQUIRE(cuStreamWaitEvent(fork, out, 0));
+  REQUIRE(cuMemsetD32Async(word, 1, 1, fork));
+  REQUIRE(cuEventRecord(back, fork));
+  if (join) REQUIRE(cuStreamWaitEvent(origin, back, 0));
+  expect_code(join ? "a joined stream" : "a stream that is not joined", cuStreamDestroy(fork),
+              CUDA_SUCCESS);
+  CUgraph graph = nullptr;
+  *end = cuStreamEndCapture(origin, &graph);
+  return graph;
+}
+
+// source: cuda-samples, graphMemoryNodes: destroys the stream that it forked into.
+CONFORM(cuStreamDestroy, a_stream_that_a_capture_forked_into) {
+  CUstream origin = nullptr;
+  CUresult end;
+  REQUIRE(cuStreamCreate(&origin, CU_STREAM_NON_BLOCKING));
+  CUgraph graph = capture_over(origin, true, &end);
+  expect_code("the capture ends", end, CUDA_SUCCESS);
+  size_t count = 0;
+  REQUIRE(cuGraphGetNodes(graph, nullptr, &count));
+  expect("nodes", count, 1u);
+  capture_over(origin, false, &end);
+  expect_code("the other capture", end, CUDA_ERROR_STREAM_CAPTURE_UNJOINED);  // to measure on H200
+}
+
 CONFORM(cuStreamDestroy, default_streams_stay) {
   expect_code("null", cuStreamDestroy(nullptr), CUDA_ERROR_INVALID_HANDLE);
   expect_code("legacy", cuStreamDestroy(CU_STREAM_LEGACY), CUDA_ERROR_INVALID_HANDLE);

@@ -83,10 +83,13 @@ bool is_joined(const Capture& capture) {
     list.pop_back();
     for (const GraphEdge& edge : node->in) reach(edge.node);
   }
-  for (const StreamHandle* stream : capture.streams)
-    for (const GraphEdge& edge : stream->capture->edges)
-      if (!reached.count(edge.node)) return false;
-  return true;
+  auto joined = [&](const std::vector<GraphEdge>& edges) {
+    return std::ranges::all_of(edges,
+                               [&](const auto& edge) { return reached.contains(edge.node); });
+  };
+  return joined(capture.left) && std::ranges::all_of(capture.streams, [&](const auto* stream) {
+           return joined(stream->capture->edges);
+         });
 }
 
 /// Nodes that were destroyed are no dependencies any more.
@@ -227,10 +230,13 @@ void leave_capture(StreamHandle* stream) {
   std::shared_ptr<StreamCapture> place = stream->capture;
   if (!place) return;
   Capture& capture = *place->sequence;
-  capture.invalid = true;
   std::erase(capture.streams, stream);
   stream->capture.reset();
-  if (capture.origin != stream) return;
+  if (capture.origin != stream) {
+    // The capture goes on; what the stream was given must have been joined when it ends.
+    capture.left.insert(capture.left.end(), place->edges.begin(), place->edges.end());
+    return;
+  }
   // Nobody can end it any more.
   end_capture(capture);
   if (capture.owns_graph) destroy_graph(capture.graph);
@@ -471,6 +477,7 @@ CUresult cuStreamEndCapture(CUstream hStream, CUgraph* phGraph) {
     return CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
   *phGraph = nullptr;
   for (StreamHandle* stream : capture->streams) drop_dead(&stream->capture->edges);
+  drop_dead(&capture->left);
   CUresult result = capture->invalid       ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
                     : !is_joined(*capture) ? CUDA_ERROR_STREAM_CAPTURE_UNJOINED
                                            : CUDA_SUCCESS;

@@ -30,6 +30,7 @@ struct Capture {
   bool over = false;
   StreamHandle* origin = nullptr;
   std::vector<StreamHandle*> streams;
+  std::vector<GraphEdge> left;  ///< ends of streams that were destroyed
 };
 
 /// A stream that is part of a capture.
@@ -57,7 +58,7 @@ CUresult refuse_unsafe_call();
 CUresult refuse_context_call(Context& context);
 /// A call that asks for or waits for an event. errors: 900, 907.
 CUresult refuse_event_call(EventHandle& event);
-/// The stream is being destroyed: its capture cannot go on.
+/// The stream is being destroyed. A capture that began in it cannot go on.
 void leave_capture(StreamHandle* stream);
 
 // What calls record. All take the GraphLock. errors: those of the node's parameters, 901.
