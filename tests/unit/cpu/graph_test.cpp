@@ -48,7 +48,8 @@ struct RandomGraph {
   std::vector<std::unique_ptr<Witness>> witnesses;
   std::atomic<int> wrong{0};
 
-  /// Nodes are host functions, fills and empty nodes; some pass their dependencies on only.
+  /// Nodes are host functions, fills of a word each and empty nodes; some pass their dependencies
+  /// on only.
   void build(std::mt19937& random, int count, CUdeviceptr memory, CUcontext context) {
     ASSERT_EQ(cuGraphCreate(&graph, 0), CUDA_SUCCESS);
     std::vector<CUgraphNode> nodes;
@@ -75,7 +76,7 @@ struct RandomGraph {
             CUDA_SUCCESS);
         before = {witness.get()};
       } else if (kind == 2) {
-        CUDA_MEMSET_NODE_PARAMS params = {memory, 0, 1, 4, 1, 1};
+        CUDA_MEMSET_NODE_PARAMS params = {memory + 4 * i, 0, 1, 4, 1, 1};
         ASSERT_EQ(cuGraphAddMemsetNode(&node, graph, dependencies.data(), dependencies.size(),
                                        &params, context),
                   CUDA_SUCCESS);
@@ -94,7 +95,7 @@ TEST_F(Graphs, nodes_of_random_graphs_run_after_what_they_depend_on) {
   SCOPED_TRACE(seed);
   std::mt19937 random(seed);
   CUdeviceptr memory = 0;
-  ASSERT_EQ(cuMemAlloc(&memory, 64), CUDA_SUCCESS);
+  ASSERT_EQ(cuMemAlloc(&memory, 256), CUDA_SUCCESS);
   for (int round = 0; round < 60; ++round) {
     RandomGraph one;
     one.build(random, 1 + int(random() % 60), memory, context);
