@@ -70,10 +70,13 @@ bool read_cc(std::string_view text, ComputeCapability& out, int64_t, int64_t, co
   return parse_compute_capability(text, out);
 }
 
-void report(const char* name, const char* text, const char* type, const char* values,
-            const char* fallback) {
-  std::fprintf(stderr, "limen: error: %s=%s is not a %s%s%s; using %s\n", name, text, type,
-               *values ? " of " : "", values, *fallback ? fallback : "the default");
+void report(const char* name, const char* text, const char* type, int64_t min, int64_t max,
+            const char* values, const char* fallback) {
+  std::string wanted = std::string("a ") + type;
+  if (*values) wanted = std::string("one of ") + values;
+  if (min != max) wanted = "a number from " + std::to_string(min) + " to " + std::to_string(max);
+  std::fprintf(stderr, "limen: error: %s=%s is not %s; using %s (see: limen env)\n", name, text,
+               wanted.c_str(), *fallback ? fallback : "the default");
 }
 
 void report_unknown_names() {
@@ -97,7 +100,7 @@ Config* read_environment() {
   read_##type(fallback, config->field, min, max, values);           \
   if (const char* text = secure_getenv(name); text && *text) {      \
     if (!read_##type(text, config->field, min, max, values))        \
-      report(name, text, #type, values, fallback);                  \
+      report(name, text, #type, min, max, values, fallback);        \
   }
 #include "base/config_table.inc"
 #undef ROW

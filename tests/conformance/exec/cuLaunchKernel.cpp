@@ -360,4 +360,17 @@ CONFORM_WITH(cuLaunchKernel, needs_cuInit, nothing) {
               CUDA_ERROR_NOT_INITIALIZED);
 }
 
+CONFORM(cuLaunchKernel, more_launches_than_a_queue_holds) {
+  CUstream stream = nullptr;
+  Buffer word(4);
+  REQUIRE(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+  REQUIRE(cuMemsetD32(word, 0, 1));
+  CUfunction add = common_kernel("add");
+  REQUIRE(cuLaunchHostFunc(
+      stream, [](void*) { std::this_thread::sleep_for(std::chrono::milliseconds(200)); }, nullptr));
+  for (int i = 0; i < 40000; ++i) REQUIRE(launch(add, 1, 1, stream, word.at(), 1u));
+  expect_code("all are done", cuStreamSynchronize(stream), CUDA_SUCCESS);
+  expect("sum", read<uint32_t>(word), 40000u);
+}
+
 }  // namespace limen::conform

@@ -46,4 +46,24 @@ CONFORM(cuGraphAddEventRecordNode, wrong_arguments) {
               CUDA_ERROR_INVALID_VALUE);
 }
 
+// source: cuda.h 13.0, CUDA_ERROR_CAPTURED_EVENT: "last recorded in a capturing stream".
+CONFORM(cuGraphAddEventRecordNode, an_event_that_a_capture_recorded_before) {
+  CUstream stream = nullptr;
+  CUevent event = nullptr;
+  CUgraph captured = nullptr, graph = nullptr;
+  CUgraphNode node = nullptr;
+  CUgraphExec exec = nullptr;
+  REQUIRE(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+  REQUIRE(cuEventCreate(&event, 0));
+  REQUIRE(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+  REQUIRE(cuEventRecord(event, stream));
+  REQUIRE(cuStreamEndCapture(stream, &captured));
+  REQUIRE(cuGraphCreate(&graph, 0));
+  expect_code("adds", cuGraphAddEventRecordNode(&node, graph, nullptr, 0, event), CUDA_SUCCESS);
+  REQUIRE(cuGraphInstantiate(&exec, graph, 0));
+  expect_code("before the launch", cuEventQuery(event), CUDA_ERROR_CAPTURED_EVENT);
+  REQUIRE(cuGraphLaunch(exec, stream));
+  expect_code("after it", cuEventSynchronize(event), CUDA_SUCCESS);
+}
+
 }  // namespace limen::conform

@@ -267,6 +267,16 @@ CUresult cuGraphUpload(CUgraphExec hGraphExec, CUstream hStream) {
   return CUDA_SUCCESS;
 }
 
+/// What a launch records is no event of a capture any more. Not under the executable's lock, which
+/// comes after the GraphLock.
+static void forget_captures(const Plan& plan) {
+  for (uint32_t index : plan.records) {
+    const auto& step = std::get<EventStep>(*plan.steps[index].work);
+    EventHandle* event = driver().events.resolve(step.handle);
+    if (event && event->state == step.event) forget_captured_event(*event);
+  }
+}
+
 CUresult cuGraphLaunch(CUgraphExec hGraphExec, CUstream hStream) {
   ResolvedStream on;
   if (CUresult result = resolve_stream(hStream, &on, UnderCapture::record)) return result;
@@ -276,8 +286,10 @@ CUresult cuGraphLaunch(CUgraphExec hGraphExec, CUstream hStream) {
   Context& context = *on.context;
   context.print.flush();
   uint64_t seq;
+  std::shared_ptr<Plan> plan;
   {
     std::lock_guard lock(executable->mutex);
+    plan = executable->plan;
     if (CUresult result = contexts_are_usable(*executable->plan)) return result;
     if (CUresult result = begin_memory_use(executable->plan->memory, executable->flags & auto_free))
       return result;
@@ -287,6 +299,7 @@ CUresult cuGraphLaunch(CUgraphExec hGraphExec, CUstream hStream) {
     executable->last = on.stream->tail();
     seq = executable->last.seq;
   }
+  forget_captures(*plan);
   if (!driver().settings.launch_blocking) return CUDA_SUCCESS;
   on.stream->wait(seq, context.wait_policy());
   context.print.flush();

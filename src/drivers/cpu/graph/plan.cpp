@@ -268,7 +268,8 @@ CUresult make_step_work(const GraphNode& node, const Plan& plan,
     const auto& table = record ? plan.records : plan.awaits;
     // A step that is made again keeps its place in the table.
     auto at = std::find(table.begin(), table.end(), node.step);
-    work = EventStep{event->state, event->in.context, static_cast<uint32_t>(at - table.begin())};
+    work = EventStep{event->state, event->in.context, static_cast<uint32_t>(at - table.begin()),
+                     event->event};
   } else if (auto* signal = std::get_if<SignalNode>(&node.work)) {
     if (CUresult result = make_call(*signal, &work.emplace<CallStep>())) return result;
   } else if (auto* wait = std::get_if<WaitNode>(&node.work)) {

@@ -46,6 +46,7 @@ struct EventStep {
   std::shared_ptr<EventState> event;
   Context* context = nullptr;
   uint32_t slot = 0;  ///< of the launch's table of recordings, or of awaited points
+  CUevent handle = nullptr;
 };
 /// Calls of the driver's own interface on a stream of this step's: external semaphores, memory
 /// operations. Whatever they are to do is built there and nowhere else.

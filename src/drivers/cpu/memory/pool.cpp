@@ -147,8 +147,24 @@ uint64_t MemPool::allocate(uint64_t bytes, uint32_t owner, Stream& stream) {
     // Memory is short: the stream may have to wait for whoever uses a block last.
     if (!base && reuse[2]) base = take_idle(bytes, ~uint64_t{0}, owner, stream, true, &after);
   }
+  if (!base && wait_for_frees()) {
+    std::lock_guard lock(mutex);
+    trim_locked(0);
+    base = make_block(bytes, owner);
+  }
   if (base && after.stream) stream.wait_for(std::move(after));
   return base;
+}
+
+bool MemPool::wait_for_frees() {
+  std::vector<StreamPoint> pending;
+  {
+    std::lock_guard lock(mutex);
+    for (const auto& [bytes, block] : idle)
+      if (!block.freed.reached()) pending.push_back(block.freed);
+  }
+  for (const StreamPoint& point : pending) point.stream->wait(point.seq, WaitPolicy::block);
+  return !pending.empty();
 }
 
 bool MemPool::release(uint64_t base, StreamPoint freed) {

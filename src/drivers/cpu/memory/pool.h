@@ -70,6 +70,8 @@ struct MemPool {
   uint64_t take_idle(uint64_t bytes, uint64_t most, uint32_t owner, Stream& stream, bool any,
                      StreamPoint* after);
   uint64_t make_block(uint64_t bytes, uint32_t owner);
+  /// Blocks until every free that was queued is reached; false when none was pending.
+  bool wait_for_frees();
   void trim_locked(uint64_t keep_bytes);
   void give_back(uint64_t base, uint64_t bytes);
 };

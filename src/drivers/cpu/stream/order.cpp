@@ -62,6 +62,7 @@ CUresult resolve_stream(CUstream handle, ResolvedStream* out, UnderCapture under
 
 void before_work(Context& context, Stream& stream) {
   if (!context.busy()) return;
+  stream.wait_for_room(context.wait_policy());
   switch (stream.kind()) {
     case Stream::Kind::non_blocking:
       return;

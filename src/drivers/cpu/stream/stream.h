@@ -69,6 +69,12 @@ class Stream : public std::enable_shared_from_this<Stream> {
   bool idle() const { return completed_.value() == submitted_.load(std::memory_order_acquire); }
   /// Blocks the calling host thread until operation `seq` is complete.
   void wait(uint64_t seq, WaitPolicy policy) { completed_.wait(seq, policy); }
+  /// Blocks the calling host thread while so much is queued that the machine's memory would be lost
+  /// to it: half a kilobyte an operation. (NVIDIA's driver blocks at some thousand launches.)
+  void wait_for_room(WaitPolicy policy) {
+    const uint64_t submitted = submitted_.load(std::memory_order_acquire);
+    if (submitted - completed_.value() >= most_queued) wait(submitted - most_queued / 2, policy);
+  }
   void wait_all(WaitPolicy policy) { wait(submitted_.load(std::memory_order_acquire), policy); }
 
   Kind kind() const { return kind_; }
@@ -106,6 +112,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   bool wait_or_register(Op* op);
   static void make_ready(std::shared_ptr<Stream> stream, Op* op);
 
+  static constexpr uint64_t most_queued = 16384;
+
   StreamOwner& owner_;
   const Kind kind_;
   std::atomic<int> priority_;
@@ -126,8 +134,8 @@ struct EventState {
   bool blocking_sync = false;
   std::mutex mutex;
   bool recorded = false;
-  StreamPoint point;                 ///< of the latest record
-  std::atomic<uint64_t> time_ns{0};  ///< when the latest record completed
+  StreamPoint point;                    ///< of the latest record
+  std::atomic<uint64_t> time_ns{0};     ///< when the latest record completed
   std::shared_ptr<SharedEvent> shared;  ///< of events between processes: `point` is not used then
 
   StreamPoint latest();
