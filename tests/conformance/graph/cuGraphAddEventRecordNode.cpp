@@ -60,7 +60,7 @@ CONFORM(cuGraphAddEventRecordNode, an_event_that_a_capture_recorded_before) {
   REQUIRE(cuStreamEndCapture(stream, &captured));
   REQUIRE(cuGraphCreate(&graph, 0));
   expect_code("adds", cuGraphAddEventRecordNode(&node, graph, nullptr, 0, event), CUDA_SUCCESS);
-  REQUIRE(cuGraphInstantiate(&exec, graph, 0));
+  REQUIRE(cuGraphInstantiateWithFlags(&exec, graph, 0));
   expect_code("before the launch", cuEventQuery(event), CUDA_ERROR_CAPTURED_EVENT);
   REQUIRE(cuGraphLaunch(exec, stream));
   expect_code("after it", cuEventSynchronize(event), CUDA_SUCCESS);
