@@ -188,7 +188,9 @@ CUresult find_exec_node(const Executable& executable, CUgraphNode handle, GraphN
 }
 
 Plan& own_plan(Executable& executable) {
-  if (executable.plan.use_count() > 1) executable.plan = std::make_shared<Plan>(*executable.plan);
+  // The count alone orders nothing: what a launch read is over when its end is seen.
+  if (executable.plan.use_count() > 1 || !executable.last.reached())
+    executable.plan = std::make_shared<Plan>(*executable.plan);
   return *executable.plan;
 }
 
@@ -267,14 +269,12 @@ CUresult cuGraphUpload(CUgraphExec hGraphExec, CUstream hStream) {
   return CUDA_SUCCESS;
 }
 
-/// What a launch records is no event of a capture any more. Not under the executable's lock, which
-/// comes after the GraphLock.
-static void forget_captures(const Plan& plan) {
-  for (uint32_t index : plan.records) {
-    const auto& step = std::get<EventStep>(*plan.steps[index].work);
-    EventHandle* event = driver().events.resolve(step.handle);
-    if (event && event->state == step.event) forget_captured_event(*event);
-  }
+/// The events that a launch records.
+static std::vector<EventStep> recorded_events(const Plan& plan) {
+  std::vector<EventStep> events;
+  for (uint32_t index : plan.records)
+    events.push_back(std::get<EventStep>(*plan.steps[index].work));
+  return events;
 }
 
 CUresult cuGraphLaunch(CUgraphExec hGraphExec, CUstream hStream) {
@@ -286,10 +286,10 @@ CUresult cuGraphLaunch(CUgraphExec hGraphExec, CUstream hStream) {
   Context& context = *on.context;
   context.print.flush();
   uint64_t seq;
-  std::shared_ptr<Plan> plan;
+  std::vector<EventStep> recorded;
   {
     std::lock_guard lock(executable->mutex);
-    plan = executable->plan;
+    recorded = recorded_events(*executable->plan);
     if (CUresult result = contexts_are_usable(*executable->plan)) return result;
     if (CUresult result = begin_memory_use(executable->plan->memory, executable->flags & auto_free))
       return result;
@@ -299,7 +299,11 @@ CUresult cuGraphLaunch(CUgraphExec hGraphExec, CUstream hStream) {
     executable->last = on.stream->tail();
     seq = executable->last.seq;
   }
-  forget_captures(*plan);
+  // Events of a capture no more. Not under the executable's lock, which comes after the GraphLock.
+  for (const EventStep& step : recorded) {
+    EventHandle* event = driver().events.resolve(step.handle);
+    if (event && event->state == step.event) forget_captured_event(*event);
+  }
   if (!driver().settings.launch_blocking) return CUDA_SUCCESS;
   on.stream->wait(seq, context.wait_policy());
   context.print.flush();
