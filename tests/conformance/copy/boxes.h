@@ -2,6 +2,7 @@
 // cannot be. `call` takes the descriptor and makes the copy of the function under test; `Copy` is
 // its descriptor. Thread rule: as conform.h.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <memory>
 
@@ -18,9 +19,7 @@ inline const char* name_of(Kind kind) {
 }
 
 template <typename Copy>
-inline constexpr bool is_deep = requires(Copy copy) {
-  copy.Depth;
-};
+inline constexpr bool is_deep = requires(Copy copy) { copy.Depth; };
 
 /// 8 x 4 words (x 3 slices), each `first` and its number, in memory of one kind. Linear memory has
 /// rows of 12 words and slices of 5 rows.
@@ -283,6 +282,93 @@ Copy small_copy() {
   copy.WidthInBytes = copy.Height = 1;
   if constexpr (is_deep<Copy>) copy.Depth = 1;
   return copy;
+}
+
+/// A pitch of zero means rows without gaps.
+template <typename Copy, typename Call>
+void copy_packed_rows(Call copy_now) {
+  Buffer source(64), target(64);
+  write_list<uint32_t>(source, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16});
+  REQUIRE(cuMemsetD8(target, 0, 64));
+  Copy copy{};
+  copy.srcMemoryType = copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+  copy.srcDevice = source, copy.dstDevice = target;
+  copy.WidthInBytes = 8, copy.Height = 2;
+  copy.Depth = 2;
+  copy.srcPitch = 16;
+  copy.srcHeight = 2;
+  expect_code("pitch of the target 0", copy_now(&copy), CUDA_SUCCESS);
+  REQUIRE(cuStreamSynchronize(nullptr));
+  expect("words", listed(read_list<uint32_t>(target, 9)), "1 2 5 6 9 10 13 14 0");
+}
+
+/// Boxes beyond what is copied at once, at odd places.
+template <typename Copy, typename Call>
+void copy_large_odd_boxes(Call copy_now) {
+  constexpr size_t pitch = 2055, rows = 40, slices = 3, all = pitch * rows * slices;
+  std::vector<uint8_t> bytes(all), got(all);
+  for (size_t i = 0; i < all; ++i) bytes[i] = static_cast<uint8_t>(i * 13 + i / 241);
+  Buffer memory(all);
+  REQUIRE(cuMemsetD8(memory, 0, all));
+  Copy copy{};
+  copy.srcMemoryType = CU_MEMORYTYPE_HOST, copy.srcHost = bytes.data();
+  copy.dstMemoryType = CU_MEMORYTYPE_DEVICE, copy.dstDevice = memory;
+  copy.srcPitch = copy.dstPitch = pitch;
+  copy.srcXInBytes = copy.dstXInBytes = 3;
+  copy.WidthInBytes = 2049, copy.Height = rows;
+  copy.srcHeight = copy.dstHeight = rows, copy.Depth = slices;
+  expect_code("copies", copy_now(&copy), CUDA_SUCCESS);
+  REQUIRE(cuStreamSynchronize(nullptr));
+  REQUIRE(cuMemcpyDtoH(got.data(), memory, all));
+  size_t right = 0;
+  for (size_t i = 0; i < all; ++i) {
+    const bool inside = i % pitch >= 3 && i % pitch < 2052;
+    right += got[i] == (inside ? bytes[i] : 0);
+  }
+  expect("right bytes", right, all);
+}
+
+/// Layered, cubemap, 1D and mipmapped arrays, there and back.
+template <typename Copy, typename Call>
+void copy_layers_and_levels(Call copy_now) {
+  std::vector<uint32_t> words(8 * 4 * 3), got(8 * 4 * 3);
+  for (size_t i = 0; i < words.size(); ++i) words[i] = static_cast<uint32_t>(i + 1);
+  auto there_and_back = [&](const char* label, CUarray array, size_t width, size_t height,
+                            size_t depth) {
+    Copy copy{};
+    copy.srcMemoryType = CU_MEMORYTYPE_HOST, copy.srcHost = words.data();
+    copy.dstMemoryType = CU_MEMORYTYPE_ARRAY, copy.dstArray = array;
+    copy.srcPitch = width * 4, copy.srcHeight = height;
+    copy.WidthInBytes = width * 4, copy.Height = height, copy.Depth = depth;
+    expect_code(std::string(label) + ": there", copy_now(&copy), CUDA_SUCCESS);
+    Copy back{};
+    back.srcMemoryType = CU_MEMORYTYPE_ARRAY, back.srcArray = array;
+    back.dstMemoryType = CU_MEMORYTYPE_HOST, back.dstHost = got.data();
+    back.dstPitch = width * 4, back.dstHeight = height;
+    back.WidthInBytes = width * 4, back.Height = height, back.Depth = depth;
+    expect_code(std::string(label) + ": back", copy_now(&back), CUDA_SUCCESS);
+    REQUIRE(cuStreamSynchronize(nullptr));
+    expect_true(std::string(label) + ": the words",
+                std::equal(got.begin(), got.begin() + static_cast<long>(width * height * depth),
+                           words.begin()));
+    copy.Depth = depth + 1;
+    expect_code(std::string(label) + ": a slice too many", copy_now(&copy),
+                CUDA_ERROR_INVALID_VALUE);
+  };
+  Texels layered(CU_AD_FORMAT_UNSIGNED_INT32, 1, 8, 4, 3, CUDA_ARRAY3D_LAYERED);
+  there_and_back("layers", layered, 8, 4, 3);
+  Texels rows(CU_AD_FORMAT_UNSIGNED_INT32, 1, 8, 0, 3, CUDA_ARRAY3D_LAYERED);
+  there_and_back("layers of 1D", rows, 8, 1, 3);
+  Texels cube(CU_AD_FORMAT_UNSIGNED_INT32, 1, 4, 4, 6, CUDA_ARRAY3D_CUBEMAP);
+  there_and_back("faces", cube, 4, 4, 6);
+  Texels line(CU_AD_FORMAT_UNSIGNED_INT32, 4, 8);
+  there_and_back("1D of four channels", line, 32, 1, 1);
+  const CUDA_ARRAY3D_DESCRIPTOR desc{8, 8, 0, CU_AD_FORMAT_UNSIGNED_INT32, 1, 0};
+  CUmipmappedArray levels = nullptr;
+  CUarray level = nullptr;
+  REQUIRE(cuMipmappedArrayCreate(&levels, &desc, 3));
+  REQUIRE(cuMipmappedArrayGetLevel(&level, levels, 1));
+  there_and_back("a level", level, 4, 4, 1);
 }
 
 }  // namespace limen::conform
