@@ -16,17 +16,22 @@ OPENER = """\
 #include <stdint.h>
 #ifdef __cplusplus
 #define LIMEN_ALIGN(bytes) alignas(bytes)
+// Callers, which may be C, store any number in an enumeration: with a fixed type every one is valid.
+#define LIMEN_ENUM_TYPE(type) : type
 extern "C" {{
 #else
 #include <stdbool.h>
 #define LIMEN_ALIGN(bytes) _Alignas(bytes)
+#define LIMEN_ENUM_TYPE(type)
 #endif
 """
 
 
 def emit_enum(enum):
     tag = enum.get("tag", "")
-    lines = [f"typedef enum {tag} {{".replace("  ", " ")]
+    signed = any("= -" in value for value in enum["values"])
+    type_name = "int" if signed else "unsigned int"
+    lines = [f"typedef enum {tag} LIMEN_ENUM_TYPE({type_name}) {{".replace("  ", " ")]
     lines += [f"  {value}," for value in enum["values"]]
     lines.append(f"}} {', '.join(enum['names'])};\n")
     return "\n".join(lines)
