@@ -115,7 +115,7 @@ CUresult set_attribute(CUfunction_attribute attribute, int value, Function& func
       set.non_portable_cluster = value;
       return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
-      if (value < 0 || value > CU_CLUSTER_SCHEDULING_POLICY_LOAD_BALANCING)
+      if (value < 0 || value > static_cast<int>(CU_CLUSTER_SCHEDULING_POLICY_LOAD_BALANCING))
         return CUDA_ERROR_INVALID_VALUE;
       set.cluster_policy = value;
       return CUDA_SUCCESS;

@@ -51,7 +51,7 @@ ErrorLog& error_log() {
 thread_local bool telling = false;
 
 struct ErrorName {
-  int code;
+  unsigned code;
   const char* name;
 };
 constexpr ErrorName error_names[] = {

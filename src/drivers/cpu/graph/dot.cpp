@@ -76,8 +76,8 @@ class DotText {
       out += fmt::format("\\n{} operations", ops->ops.size());
     if (auto* conditional = std::get_if<ConditionalNode>(&node.work);
         conditional && asks(CU_GRAPH_DEBUG_DOT_FLAGS_CONDITIONAL_NODE_PARAMS))
-      out +=
-          fmt::format("\\ntype {}, {} bodies", int{conditional->type}, conditional->bodies.size());
+      out += fmt::format("\\ntype {}, {} bodies", unsigned{conditional->type},
+                         conditional->bodies.size());
     return out;
   }
 

@@ -92,7 +92,7 @@ bool is_live(const Fill& job) {
 void fail_context(Context& context, CUresult code, const char* what) {
   int none = 0;
   if (context.error.compare_exchange_strong(none, static_cast<int>(code)))
-    log::write(log::Level::error, fmt::format("graph failed (error {}): {}", int{code}, what));
+    log::write(log::Level::error, fmt::format("graph failed (error {}): {}", unsigned{code}, what));
 }
 
 CUresult make_call(const SignalNode& node, CUstream stream) {

@@ -46,7 +46,7 @@ engine::Image image_of(const CUDA_ARRAY3D_DESCRIPTOR& d, uint32_t texel_bytes) {
 
 /// Whether CUDA has the format: block-compressed, planar and 10-bit ones, beside the built ones.
 bool is_array_format(CUarray_format format) {
-  const int n = format;
+  const unsigned n = format;
   return n == CU_AD_FORMAT_UNORM_INT_101010_2 ||
          (n >= CU_AD_FORMAT_BC1_UNORM && n <= CU_AD_FORMAT_P010) ||
          (n >= CU_AD_FORMAT_P016 && n <= CU_AD_FORMAT_Y410) ||
