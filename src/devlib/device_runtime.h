@@ -13,6 +13,8 @@ namespace limen::kernel {
 
 /// Beside a DeviceCall: stream 0 means the calling thread's own stream.
 inline constexpr uint32_t device_call_per_thread = 1u << 16;
+/// In place of a DeviceCall: %current_graph_exec, which is asked for without arguments.
+inline constexpr uint32_t device_call_current_graph_exec = device_call_per_thread - 1;
 inline constexpr uint32_t most_device_call_arguments = 8;
 
 struct DeviceFunction {

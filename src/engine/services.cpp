@@ -11,6 +11,7 @@
 #include <bit>
 #include <cstring>
 
+#include "devlib/device_runtime.h"
 #include "engine/block_set.h"
 #include "engine/grid.h"
 #include "engine/mxcsr.h"
@@ -254,6 +255,8 @@ uint64_t service_device_call(BlockContext* context, WarpContext*, uint32_t funct
   require_stack(context);
   GridRun& grid = *record_of(context).grid;
   ChildGrids* children = grid.spec->children.get();
+  // Launched neither by a graph that kernels may launch nor with the device runtime: no graph.
+  if (children == nullptr && function == kernel::device_call_current_graph_exec) return 0;
   PendingFault pending;
   if (children == nullptr) {
     pending.kind = Fault::illegal_instruction;
@@ -301,15 +304,24 @@ uint64_t service_globaltimer() {
 
 }  // namespace
 
-const kernel::Runtime runtime_table = {service_fault,       service_vprintf,
-                                       service_assertfail,  service_malloc,
-                                       service_free,        service_barrier,
-                                       service_exchange,    service_yield,
-                                       service_nanosleep,   service_globaltimer,
-                                       rounded_f32,         rounded_f64,
-                                       service_assert_note, service_texture,
-                                       service_tensor,      service_device_call,
-                                       {},                  service_cluster_barrier,
+const kernel::Runtime runtime_table = {service_fault,
+                                       service_vprintf,
+                                       service_assertfail,
+                                       service_malloc,
+                                       service_free,
+                                       service_barrier,
+                                       service_exchange,
+                                       service_yield,
+                                       service_nanosleep,
+                                       service_globaltimer,
+                                       rounded_f32,
+                                       rounded_f64,
+                                       service_assert_note,
+                                       service_texture,
+                                       service_tensor,
+                                       service_device_call,
+                                       {},
+                                       service_cluster_barrier,
                                        service_try_cancel};
 
 }  // namespace limen::engine

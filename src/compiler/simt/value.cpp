@@ -4,6 +4,7 @@
 #include <llvm/IR/IntrinsicInst.h>
 
 #include "compiler/simt/lower.h"
+#include "devlib/device_runtime.h"
 
 namespace limen::simt {
 
@@ -488,6 +489,14 @@ Val Lowering::read_sreg(SReg s, uint8_t c) {
       return Val::scalar(launch_field(offsetof(LaunchContext, sm_count), i32));
     case SReg::gridid:
       return Val::scalar(launch_field(offsetof(LaunchContext, grid_id), b_.getInt64Ty()));
+    case SReg::current_graph_exec:
+      return Val::scalar(b_.CreateCall(
+          FunctionType::get(b_.getInt64Ty(), {b_.getPtrTy(), b_.getPtrTy(), i32, i32, i32, b_.getPtrTy()},
+                            false),
+          runtime(offsetof(kernel::Runtime, device_call)),
+          {ctx_, warp_ctx_ ? warp_ctx_ : ConstantPointerNull::get(b_.getPtrTy()),
+           b_.getInt32(kernel::device_call_current_graph_exec), thread_linear_base(),
+           b_.getInt32(0), ConstantPointerNull::get(b_.getPtrTy())}));
     case SReg::dynamic_smem_size:
       return Val::scalar(launch_field(offsetof(LaunchContext, dynamic_shared_bytes), i32));
     case SReg::total_smem_size:

@@ -83,9 +83,10 @@ CUresult find_cluster(const LaunchShape& shape, const KernelState& state, const 
     if (kernel.req_cluster[0] && cluster[i] != std::max(kernel.req_cluster[i], 1u))
       return refuse("its cluster dimensions are fixed to others");
     if (shape.grid[i] % cluster[i] != 0)
-      return refuse(fmt::format("the grid's dimension {} of {} blocks is no multiple of the "
-                                "cluster's {}",
-                                i, shape.grid[i], cluster[i]));
+      return refuse(
+          fmt::format("the grid's dimension {} of {} blocks is no multiple of the "
+                      "cluster's {}",
+                      i, shape.grid[i], cluster[i]));
   }
   if (count(cluster) > most_cluster_blocks(state, device))
     return refuse(fmt::format("clusters of {} blocks, at most {} are allowed", count(cluster),
@@ -166,9 +167,9 @@ CUresult check_launch(const LaunchShape& shape, KernelState& state, const Device
                       const LaunchOptions& options, const StreamHandle* stream, LaunchForm* form) {
   if (CUresult result = check_shape(shape, state, device)) return result;
   if (CUresult result = check_shared(shape, state, device)) return result;
-  if (CUresult result = find_cluster(shape, state, device,
-                                     options.has_cluster ? options.cluster : nullptr,
-                                     form->cluster, &form->explicit_cluster))
+  if (CUresult result =
+          find_cluster(shape, state, device, options.has_cluster ? options.cluster : nullptr,
+                       form->cluster, &form->explicit_cluster))
     return result;
   if (CUresult result = check_preferred_cluster(options, shape.grid, form->cluster)) return result;
   if (options.cooperative)
@@ -282,6 +283,9 @@ CUresult launch_on(Function& function, const Shape& shape, const ResolvedStream&
   if (on.capture)
     return capture_kernel(on, reinterpret_cast<CUfunction>(&function), shape, params, extra,
                           options);
+  // "Passing it to a launch in a non-capturing stream will result in an error."
+  // source: CUDA Driver API 13.0, CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE.
+  if (options.device_updatable) return CUDA_ERROR_INVALID_VALUE;
   Context& context = *on.context;
   if (function.module && function.module->context != &context) return CUDA_ERROR_INVALID_HANDLE;
   LaunchForm form;
@@ -292,15 +296,14 @@ CUresult launch_on(Function& function, const Shape& shape, const ResolvedStream&
   if (CUresult result = pack_parameters(grid->params, function.state->function(), params, extra))
     return result;
   std::shared_ptr<Instance> instance;
-  if (CUresult result =
-          find_code(function, shape, context, form.residency, &grid->code, &instance))
+  if (CUresult result = find_code(function, shape, context, form.residency, &grid->code, &instance))
     return result;
   grid->priority =
       priority_levels * (options.has_priority ? options.priority : on.stream->priority());
   if (instance->program().launches_grids())
     grid->children = child_grids_of_launch(context, instance, grid->priority);
-  if (CUresult result = fill_grid(*grid, shape, form, options, context, *function.state,
-                                  std::move(instance)))
+  if (CUresult result =
+          fill_grid(*grid, shape, form, options, context, *function.state, std::move(instance)))
     return result;
   if (on.handle) grid->partition = on.handle->partition;
   context.print.flush();

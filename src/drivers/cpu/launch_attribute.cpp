@@ -75,8 +75,9 @@ CUresult read_attribute(CUlaunchAttributeID id, const CUlaunchAttributeValue& va
     case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
       return valid(value.sharedMemCarveout <= 100 || value.sharedMemCarveout == default_carveout);
     case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
-      // For nodes of graphs only: "passing it to a launch in a non-capturing stream" is an error.
-      return valid(value.deviceUpdatableKernelNode.deviceUpdatable == 0);
+      options->device_updatable = value.deviceUpdatableKernelNode.deviceUpdatable == 1;
+      return valid(options->device_updatable ||
+                   value.deviceUpdatableKernelNode.deviceUpdatable == 0);
     default:  // also the synchronisation policy, which is a stream's
       return CUDA_ERROR_INVALID_VALUE;
   }

@@ -17,6 +17,7 @@ struct LaunchOptions {
   bool has_priority = false;
   int priority = 0;
   bool cooperative = false;
+  bool device_updatable = false;  ///< kernels may change the node that the launch becomes
   bool has_cluster = false;
   uint32_t cluster[3] = {0, 0, 0};
   bool has_preferred_cluster = false;

@@ -191,6 +191,68 @@ CONFORM(cuLaunchKernelEx, launch_completion_event) {
               CUDA_ERROR_INVALID_HANDLE);  // to measure on H200
 }
 
+// source: CUDA C++ Programming Guide 13.0, programmatic dependent launch in graphs: which event
+// becomes which edge.
+CONFORM(cuLaunchKernelEx, events_in_captures) {
+  struct Wanted {
+    const char* label;
+    CUlaunchAttributeID id;
+    int at_block_start;
+    unsigned char port, type;
+  };
+  const Wanted all[] = {
+      {"programmatic", CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT, 0,
+       CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC, CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC},
+      {"at block start", CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT, 1,
+       CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER, CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC},
+      {"completion", CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT, 0,
+       CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER, CU_GRAPH_DEPENDENCY_TYPE_DEFAULT}};
+  CUstream first = nullptr, second = nullptr;
+  REQUIRE(cuStreamCreate(&first, CU_STREAM_NON_BLOCKING));
+  REQUIRE(cuStreamCreate(&second, CU_STREAM_NON_BLOCKING));
+  CUevent event = nullptr, join = nullptr;
+  REQUIRE(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+  REQUIRE(cuEventCreate(&join, CU_EVENT_DISABLE_TIMING));
+  Buffer word(8);
+  for (const Wanted& wanted : all) {
+    const std::string label = wanted.label;
+    CUlaunchAttribute one = attribute(wanted.id);
+    if (wanted.id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT)
+      one.value.programmaticEvent = {event, 0, wanted.at_block_start};
+    else
+      one.value.launchCompletionEvent = {event, 0};
+    std::vector<CUlaunchAttribute> list{one}, none;
+    CUdeviceptr a = word, b = word.at(4);
+    uint32_t value = 6;
+    void *params[] = {&a, &value}, *others[] = {&b, &value};
+    CUlaunchConfig config = config_of(first, list), plain = config_of(second, none);
+    write<uint32_t>(a, 0);
+    write<uint32_t>(b, 0);
+    REQUIRE(cuStreamBeginCapture(first, CU_STREAM_CAPTURE_MODE_RELAXED));
+    expect_code(label, cuLaunchKernelEx(&config, common_kernel("store"), params, nullptr),
+                CUDA_SUCCESS);
+    REQUIRE(cuStreamWaitEvent(second, event, 0));
+    REQUIRE(cuLaunchKernelEx(&plain, common_kernel("store"), others, nullptr));
+    REQUIRE(cuEventRecord(join, second));
+    REQUIRE(cuStreamWaitEvent(first, join, 0));
+    CUgraph graph = nullptr;
+    REQUIRE(cuStreamEndCapture(first, &graph));
+    CUgraphNode from = nullptr, to = nullptr;
+    CUgraphEdgeData data{};
+    size_t count = 1;
+    expect_code(label + ": an edge", cuGraphGetEdges(graph, &from, &to, &data, &count),
+                CUDA_SUCCESS);
+    expect(label + ": port", data.from_port, wanted.port);
+    expect(label + ": type", data.type, wanted.type);
+    CUgraphExec exec = nullptr;
+    REQUIRE(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    REQUIRE(cuGraphLaunch(exec, first));
+    REQUIRE(cuStreamSynchronize(first));
+    expect(label + ": first ran", read<uint32_t>(a), 6u);
+    expect(label + ": second ran", read<uint32_t>(b), 6u);
+  }
+}
+
 CONFORM(cuLaunchKernelEx, wrong_arguments) {
   std::vector<CUlaunchAttribute> none;
   CUlaunchConfig config = config_of(nullptr, none);

@@ -1,3 +1,4 @@
+#include "conformance/gate.h"
 #include "conformance/graph/graphs.h"
 
 namespace limen::conform {
@@ -34,6 +35,46 @@ CONFORM(cuDeviceGraphMemTrim, gives_back_what_is_not_used) {
   expect_code("when it is not", cuDeviceGraphMemTrim(0), CUDA_SUCCESS);
   REQUIRE(cuDeviceGetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT, &bytes));
   expect("gone", bytes, 0u);
+}
+
+// source: NVIDIA's sample graphMemoryFootprint.
+CONFORM(cuDeviceGraphMemTrim, graphs_that_stay_give_back_as_well) {
+  CUgraph graph = new_graph();
+  CUdeviceptr address = 0;
+  CUgraphNode node = add_alloc(graph, &address, 64 << 20);
+  add_fill(graph, {node}, address, 7);
+  CUgraphExec exec = instantiate(graph);
+  run(exec);
+  auto used = [] {
+    uint64_t bytes = 0;
+    REQUIRE(cuDeviceGetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT, &bytes));
+    return bytes;
+  };
+  REQUIRE(cuMemFree(address));
+  expect("a free alone gives nothing back", used(), uint64_t{64 << 20});
+  expect_code("trims", cuDeviceGraphMemTrim(0), CUDA_SUCCESS);
+  expect("gone", used(), uint64_t{0});
+  run(exec);
+  expect("there again", used(), uint64_t{64 << 20});
+  expect("and works", read<uint32_t>(address), 7u);
+}
+
+// A free in a stream comes behind the work before it, which still needs the pages.
+CONFORM(cuDeviceGraphMemTrim, waits_for_frees_in_streams) {
+  CUgraph graph = new_graph();
+  CUdeviceptr address = 0;
+  CUgraphNode node = add_alloc(graph, &address, 4 << 20);
+  add_fill(graph, {node}, address, 7);
+  run(graph);
+  Buffer out(4);
+  CUstream stream = new_stream();
+  Gate gate(stream);
+  REQUIRE(cuMemcpyDtoDAsync(out, address, 4, stream));
+  REQUIRE(cuMemFreeAsync(address, stream));
+  expect_code("trims", cuDeviceGraphMemTrim(0), CUDA_SUCCESS);
+  gate.open();
+  REQUIRE(cuStreamSynchronize(stream));
+  expect("still there", read<uint32_t>(out), 7u);
 }
 
 CONFORM(cuDeviceGraphMemTrim, no_such_device) {

@@ -53,6 +53,53 @@ CONFORM(cuGraphAddMemAllocNode, what_is_not_freed_stays) {
   expect_code("freed with cuMemFree", cuMemFree(params.dptr), CUDA_SUCCESS);
 }
 
+// source: CUDA C++ Programming Guide 13.0, "Address Reuse within a Graph"; NVIDIA's sample
+// graphMemoryNodes asks the same.
+CONFORM(cuGraphAddMemAllocNode, lifetimes_apart_share_an_address) {
+  Buffer out(8);
+  CUgraph graph = new_graph();
+  auto add = [graph](Nodes after, CUdeviceptr* address, size_t bytes) {
+    CUDA_MEM_ALLOC_NODE_PARAMS params = alloc_params(bytes);
+    CUgraphNode node = nullptr;
+    REQUIRE(cuGraphAddMemAllocNode(&node, graph, after.begin(), after.size(), &params));
+    *address = params.dptr;
+    return node;
+  };
+  auto release = [graph](CUgraphNode after, CUdeviceptr address) {
+    CUgraphNode node = nullptr;
+    REQUIRE(cuGraphAddMemFreeNode(&node, graph, &after, 1, address));
+    return node;
+  };
+  CUdeviceptr a = 0, b = 0, c = 0, d = 0, e = 0;
+  CUgraphNode first = add({}, &a, 8 << 20);
+  CUgraphNode fill = add_fill(graph, {first}, a, 11);
+  CUgraphNode copy = add_copy(graph, {fill}, out, a);
+  CUgraphNode beside = add({fill}, &b, 8 << 20);
+  expect_true("while it lives: another", a != b);
+  CUgraphNode freed = release(copy, a);
+  add({copy}, &c, 8 << 20);
+  expect_true("not ordered behind the free: another", c != a && c != b);
+  CUgraphNode second = add({add_empty(graph, {freed})}, &d, 8 << 20);
+  expect_true("behind the free: the same", d == a);
+  add({freed}, &e, 8 << 20);
+  expect_true("taken by one already: another", e != a);
+  CUgraphNode kernel = add_kernel(graph, {add_fill(graph, {second}, d, 20)}, "add", d, 2);
+  CUgraphNode end = release(add_copy(graph, {kernel}, out.at(4), d), d);
+  CUdeviceptr f = 0;
+  add({end}, &f, 4 << 20);
+  expect_true("freed twice: again the same", f == a);
+  CUgraphNode none = nullptr;
+  REQUIRE(cuGraphAddMemFreeNode(&none, graph, &beside, 1, b));
+  expect_code("freed before", cuGraphAddMemFreeNode(&none, graph, &beside, 1, b),
+              CUDA_ERROR_INVALID_VALUE);
+  CUgraphExec exec = instantiate(graph);
+  run(exec);
+  expect("the first life's value", read<uint32_t>(out), 11u);
+  expect("the second life's value", read<uint32_t>(out.at(4)), 22u);
+  REQUIRE(cuMemFree(f));  // of the last life, which the graph does not free
+  expect_code("freed once only", cuMemFree(f), CUDA_ERROR_INVALID_VALUE);
+}
+
 CONFORM(cuGraphAddMemAllocNode, restrictions) {
   CUgraph graph = new_graph(), clone = nullptr, parent = new_graph();
   CUDA_MEM_ALLOC_NODE_PARAMS params = alloc_params(4096);

@@ -1,3 +1,4 @@
+#include "conformance/gate.h"
 #include "conformance/graph/graphs.h"
 
 namespace limen::conform {
@@ -41,6 +42,35 @@ CONFORM(cuGraphAddNode, programmatic_edges) {
   data.from_port = CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC;
   expect_code("with one", cuGraphAddNode(&second, graph, &first, &data, 1, &kernel), CUDA_SUCCESS);
   expect("edges", count_edges(graph), 1u);
+}
+
+// The second kernel begins while the first still runs: only so does the first end.
+CONFORM(cuGraphAddNode, launch_order_edges) {
+  HostWord word;
+  Buffer out(4);
+  CUgraph graph = new_graph();
+  CUdeviceptr address = word.at();
+  void* list[] = {&address};
+  CUDA_KERNEL_NODE_PARAMS spin = kernel_params(common_kernel("spin"), list);
+  CUgraphNode first = nullptr, second = nullptr;
+  REQUIRE(cuGraphAddKernelNode(&first, graph, nullptr, 0, &spin));
+  CUgraphNodeParams kernel = node_params(CU_GRAPH_NODE_TYPE_KERNEL);
+  uint32_t value = 4;
+  void* opens[] = {&address, &value};
+  CUDA_KERNEL_NODE_PARAMS plain = kernel_params(common_kernel("store"), opens);
+  std::memcpy(&kernel.kernel, &plain, sizeof plain);
+  CUgraphEdgeData data{};
+  data.from_port = CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER;
+  expect_code("adds", cuGraphAddNode(&second, graph, &first, &data, 1, &kernel), CUDA_SUCCESS);
+  add_fill(graph, {first, second}, out, 9);
+  CUgraphExec exec = instantiate(graph);
+  for (int i = 0; i < 3; ++i) {
+    word.set(0);
+    write<uint32_t>(out, 0);
+    run(exec);
+    expect("opened " + std::to_string(i), word.value(), 4u);
+    expect("then both were over " + std::to_string(i), read<uint32_t>(out), 9u);
+  }
 }
 
 CONFORM(cuGraphAddNode, wrong_arguments) {

@@ -62,6 +62,11 @@ constexpr uint64_t whole_block = 2047;
 }  // namespace
 
 uint64_t DeviceGrid::call(engine::DeviceCall& call) {
+  if (call.function == kernel::device_call_current_graph_exec)
+    return tree_->environment ? tree_->environment->current_graph_exec() : 0;
+  if (function_of(call) >= DeviceCall::graph_kernel_node_set_param &&
+      function_of(call) <= DeviceCall::graph_kernel_node_updates_apply)
+    return change_nodes(call);
   CallMemory memory;
   if (function_of(call) == DeviceCall::memcpy_3d_async)
     __builtin_memcpy(memory.copy_3d.data(), reinterpret_cast<const void*>(call.args[0]),
@@ -82,6 +87,14 @@ uint64_t DeviceGrid::dispatch(engine::DeviceCall& call, CallMemory& memory) {
     case DeviceCall::graph_set_conditional:
       set_condition(call.args[0], word(call, 1));
       return 0;
+    case DeviceCall::graph_launch:
+      code = graph_launch(call);
+      break;
+    case DeviceCall::graph_kernel_node_set_param:
+    case DeviceCall::graph_kernel_node_set_enabled:
+    case DeviceCall::graph_kernel_node_set_grid_dim:
+    case DeviceCall::graph_kernel_node_updates_apply:
+      break;  // change_nodes
     case DeviceCall::get_parameter_buffer:
       return parameter_buffer(call);
     case DeviceCall::get_parameter_buffer_v2:

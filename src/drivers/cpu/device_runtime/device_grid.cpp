@@ -9,10 +9,11 @@
 
 namespace limen::cpu {
 
-std::shared_ptr<engine::ChildGrids> child_grids_of_launch(Context& context,
-                                                          std::shared_ptr<Instance> instance,
-                                                          int priority) {
+std::shared_ptr<engine::ChildGrids> child_grids_of_launch(
+    Context& context, std::shared_ptr<Instance> instance, int priority,
+    std::shared_ptr<LaunchEnvironment> environment) {
   auto tree = std::make_shared<LaunchTree>(context, std::move(instance), priority);
+  tree->environment = std::move(environment);
   return std::make_shared<DeviceGrid>(std::move(tree), nullptr, 0);
 }
 
@@ -167,6 +168,7 @@ void DeviceGrid::complete() {
     // Who unloads the module once the grid is seen to be over finds its memory free.
     tree_->states.clear();
     tree_->instance.reset();
+    tree_->environment.reset();
   }
   auto done = std::move(done_);
   if (done) done(info_);

@@ -20,6 +20,8 @@
 #include "devlib/device_runtime.h"
 #include "drivers/cpu/context.h"
 #include "drivers/cpu/device_runtime/device_runtime.h"
+#include "drivers/cpu/device_runtime/error_codes.h"
+#include "drivers/cpu/graph/environment.h"
 #include "drivers/cpu/launch.h"
 #include "drivers/cpu/module/module.h"
 
@@ -27,20 +29,19 @@ namespace limen::cpu {
 
 class DeviceGrid;
 
-/// Codes of the runtime API that have no twin in the driver's.
-/// source: CUDA Runtime API 13.0, cudaError.
-enum RuntimeError : int {
-  success = 0,
-  invalid_value = 1,
-  memory_allocation = 2,
-  invalid_configuration = 9,
-  invalid_pitch_value = 12,
-  invalid_memcpy_direction = 21,
-  launch_pending_count_exceeded = 69,
-  invalid_device_function = 98,
-  invalid_device = 101,
-  invalid_resource_handle = 400,
+/// One change of a graph's kernel node. source: CUDA Runtime API 13.0, cudaGraphKernelNodeUpdate.
+struct NodeChange {
+  uint64_t node;
+  uint32_t field;
+  union {
+    uint32_t grid[3];
+    struct {
+      uint64_t value, offset, bytes;
+    } param;
+    uint32_t enabled;
+  };
 };
+static_assert(sizeof(NodeChange) == 40);
 
 struct LaunchTree {
   LaunchTree(Context& owner, std::shared_ptr<Instance> module, int urgency)
@@ -60,6 +61,7 @@ struct LaunchTree {
 
   Context& context;
   std::shared_ptr<Instance> instance;         ///< until the host's grid is over
+  LaunchEnvironment::Ptr environment;         ///< where graphs are launched; null: nowhere
   const int priority;                         ///< of the host's grid
   std::atomic<uint64_t> launches_over{0};     ///< blocks over, of grids launched by kernels
   std::atomic<uint64_t> vain_at{UINT64_MAX};  ///< launches_over when waiting for room was vain
@@ -142,6 +144,9 @@ class DeviceGrid final : public engine::ChildGrids,
   int device_get(const engine::DeviceCall& call, CallMemory& memory) const;
   int allocate(const engine::DeviceCall& call, CallMemory& memory) const;
   int copy(const engine::DeviceCall& call, const CallMemory& memory);
+  int graph_launch(const engine::DeviceCall& call);
+  uint64_t change_nodes(engine::DeviceCall& call);
+  int change_node(const NodeChange& change) const;
 
   const std::shared_ptr<LaunchTree> tree_;
   std::shared_ptr<DeviceGrid> parent_;  ///< null: launched by the host

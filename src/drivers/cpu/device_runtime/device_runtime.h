@@ -10,10 +10,12 @@ namespace limen::cpu {
 
 struct Context;
 class Instance;
+class LaunchEnvironment;
 
 /// What a grid that the host launches gets, so that its kernel may launch others: a new tree.
-std::shared_ptr<engine::ChildGrids> child_grids_of_launch(Context& context,
-                                                          std::shared_ptr<Instance> instance,
-                                                          int priority);
+/// `environment`: where it launches graphs, null outside of graphs.
+std::shared_ptr<engine::ChildGrids> child_grids_of_launch(
+    Context& context, std::shared_ptr<Instance> instance, int priority,
+    std::shared_ptr<LaunchEnvironment> environment = nullptr);
 
 }  // namespace limen::cpu

@@ -109,6 +109,10 @@ CUresult open_place(const ResolvedStream& on, StreamCapture** place) {
 
 /// Adds a node after everything that the stream has so far.
 CUresult append(StreamCapture& place, CUgraphNodeType type, NodeWork work) {
+  // Programmatic edges join kernels; anything else waits for all of the kernel.
+  if (type != CU_GRAPH_NODE_TYPE_KERNEL)
+    for (GraphEdge& edge : place.edges)
+      if (edge.data.type == CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC) edge.data = {};
   GraphNode* node = add_node(*place.sequence->graph, type, std::move(work), place.edges);
   if (!node) return CUDA_ERROR_OUT_OF_MEMORY;
   place.edges.assign(1, {node, {}});
@@ -250,8 +254,43 @@ CUresult capture_node(const ResolvedStream& on, CUgraphNodeParams& params) {
   StreamCapture* place;
   if (CUresult result = open_place(on, &place)) return result;
   NodeWork work;
-  if (CUresult result = read_node(*place->sequence->graph, params, &work)) return result;
+  if (CUresult result = read_node(*place->sequence->graph, place->edges, params, &work))
+    return result;
   return append(*place, params.type, std::move(work));
+}
+
+/// The events of the launch's attributes stand for edges from the node's ports.
+/// source: CUDA C++ Programming Guide 13.0, "Use in CUDA Graphs" of programmatic dependent launch.
+static void capture_launch_events(const StreamCapture& place, const LaunchOptions& options) {
+  for (unsigned i = 0; i < options.attribute_count; ++i) {
+    const CUlaunchAttribute& attribute = options.attributes[i];
+    CUevent handle = nullptr;
+    CUgraphEdgeData data{};
+    if (attribute.id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT) {
+      const auto& asked = attribute.value.programmaticEvent;
+      handle = asked.event;
+      data.from_port = asked.triggerAtBlockStart ? CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER
+                                                 : CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC;
+      data.type = CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC;
+    } else if (attribute.id == CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT) {
+      handle = attribute.value.launchCompletionEvent.event;
+      data.from_port = CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER;
+    }
+    EventHandle* event = handle ? driver().events.resolve(handle) : nullptr;
+    if (!event) continue;
+    event->captured =
+        std::make_shared<EventCapture>(EventCapture{place.sequence, {{place.edges[0].node, data}}});
+    event->was_captured.store(true, std::memory_order_release);
+  }
+}
+
+/// Lets kernels change the node to be, and gives its handle to the caller's attribute.
+static void tell_device_node(KernelNode& kernel, const LaunchOptions& options) {
+  kernel.device_node = DeviceNode::make(kernel.in.context->device);
+  for (unsigned i = 0; i < options.attribute_count; ++i)
+    if (options.attributes[i].id == CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE)
+      const_cast<CUlaunchAttribute&>(options.attributes[i])
+          .value.deviceUpdatableKernelNode.devNode = kernel.device_node->handle();
 }
 
 CUresult capture_kernel(const ResolvedStream& on, CUfunction function, const LaunchShape& shape,
@@ -269,15 +308,15 @@ CUresult capture_kernel(const ResolvedStream& on, CUfunction function, const Lau
   launch.sharedMemBytes = shape.shared_bytes;
   launch.kernelParams = params;
   launch.extra = extra;
-  if (options.all_over || options.all_begun)
-    return report({Code::not_supported,
-                   "events of a captured launch's attributes are not built yet",
-                   "record the event after the launch"});
   bool overlaps = false;
   for (unsigned i = 0; i < options.attribute_count; ++i) {
     const CUlaunchAttribute& attribute = options.attributes[i];
     if (attribute.id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION)
       overlaps = attribute.value.programmaticStreamSerializationAllowed != 0;
+    else if (attribute.id == CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE ||
+             attribute.id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT ||
+             attribute.id == CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT)
+      continue;  // not the node's
     else if (attribute.id != CU_LAUNCH_ATTRIBUTE_IGNORE)
       kernel.attributes.push_back(attribute);
   }
@@ -294,12 +333,15 @@ CUresult capture_kernel(const ResolvedStream& on, CUfunction function, const Lau
   if (!options.has_priority) add_number(CU_LAUNCH_ATTRIBUTE_PRIORITY, on.stream->priority());
   if (CUresult result = read_kernel(launch, &kernel)) return result;
   if (kernel.in.context != on.context) return CUDA_ERROR_INVALID_HANDLE;
+  if (options.device_updatable) tell_device_node(kernel, options);
   if (overlaps && place->edges.size() == 1 &&
       place->edges[0].node->type == CU_GRAPH_NODE_TYPE_KERNEL) {
     place->edges[0].data.from_port = CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC;
     place->edges[0].data.type = CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC;
   }
-  return append(*place, CU_GRAPH_NODE_TYPE_KERNEL, std::move(kernel));
+  if (CUresult result = append(*place, CU_GRAPH_NODE_TYPE_KERNEL, std::move(kernel))) return result;
+  capture_launch_events(*place, options);
+  return CUDA_SUCCESS;
 }
 
 CUresult capture_copy(const ResolvedStream& on, const CUDA_MEMCPY3D& copy) {

@@ -8,6 +8,8 @@
 #include "drivers/cpu/graph/capture.h"
 #include "drivers/cpu/graph/plan.h"
 #include "drivers/cpu/graph/update.h"
+#include "drivers/cpu/memory/pointer.h"
+#include "drivers/cpu/module/module.h"
 #include "drivers/cpu/stream/order.h"
 
 namespace limen::cpu {
@@ -39,9 +41,21 @@ bool fits_device_launch(const Graph& graph, Context** context, size_t* work, Pla
     }
     if (auto* kernel = std::get_if<KernelNode>(&node->work)) {
       in = &kernel->in;
+      // No dynamic parallelism in such a graph. A body that cannot be read is met when compiling.
+      auto needs = kernel->state->program->needs(kernel->state->index);
+      if (needs.ok() && needs->launches_grids)
+        return refuse(*node, CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED);
     } else if (auto* copy = std::get_if<CopyNode>(&node->work)) {
       in = &copy->in;
-      if (copy->params.dstArray || copy->params.srcArray)
+      // Device memory and pinned host memory only.
+      auto pageable = [](CUmemorytype type, const void* host) {
+        PointerInfo info;
+        return type == CU_MEMORYTYPE_HOST && classify(reinterpret_cast<uint64_t>(host), &info) &&
+               info.memory == Memory::pageable;
+      };
+      const CUDA_MEMCPY3D& params = copy->params;
+      if (params.dstArray || params.srcArray || pageable(params.srcMemoryType, params.srcHost) ||
+          pageable(params.dstMemoryType, params.dstHost))
         return refuse(*node, CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED);
     } else if (auto* fill = std::get_if<FillNode>(&node->work)) {
       in = &fill->in;
@@ -92,6 +106,7 @@ CUresult make_executable(Graph& graph, uint64_t flags, std::shared_ptr<Executabl
   made->graph_id = graph.id;
   list_origins(*made->source, &made->nodes);
   made->plan = make_plan(*made->source, failure);
+  if (made->plan) follow_host(*made->plan);
   *out = std::move(made);
   return (*out)->plan ? CUDA_SUCCESS : failure->code;
 }
@@ -136,6 +151,7 @@ CUresult instantiate(CUgraphExec* out, CUgraph handle, uint64_t flags,
   GraphExec* made = driver().graph_execs.create();
   if (!made) return CUDA_ERROR_OUT_OF_MEMORY;
   made->executable = executable;
+  executable->handle = reinterpret_cast<CUgraphExec>(made);
   ++graph->executables;
   *out = reinterpret_cast<CUgraphExec>(made);
   *why = CUDA_GRAPH_INSTANTIATE_SUCCESS;
@@ -210,9 +226,9 @@ CUresult set_exec_node(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams& pa
       params.type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
     return CUDA_ERROR_NOT_SUPPORTED;
   NodeWork work;
-  if (CUresult result = read_node(*kept->graph, params, &work)) return result;
+  if (CUresult result = read_node(*kept->graph, {}, params, &work)) return result;
   if (auto* kernel = std::get_if<KernelNode>(&work))
-    kernel->attributes = std::get<KernelNode>(kept->work).attributes;
+    keep_attributes(std::get<KernelNode>(kept->work), kernel);
   UpdateFailure failure;
   if (!change_fits(*kept, work, executable->flags, true, &failure)) return CUDA_ERROR_INVALID_VALUE;
   return put_work(*executable, *kept, std::move(work));
@@ -263,9 +279,19 @@ CUresult cuGraphUpload(CUgraphExec hGraphExec, CUstream hStream) {
   std::lock_guard lock(executable->mutex);
   if (CUresult result = contexts_are_usable(*executable->plan)) return result;
   // All else is in place since the instantiation.
-  upload_memory(executable->plan->memory);
+  upload_memory(executable->plan->memory, *on.stream);
   before_work(*on.context, *on.stream);
   on.stream->wait_for(executable->last);
+  if (!(executable->flags & device_launch) && executable->plan->updatable.empty())
+    return CUDA_SUCCESS;
+  // What kernels launch, and change, follows the host's changes in the stream's order.
+  on.stream->task(
+      [executable, plan = executable->plan] {
+        follow_host(*plan);
+        std::lock_guard inside(executable->device_launch->mutex);
+        executable->device_launch->plan = plan;
+      },
+      true);
   return CUDA_SUCCESS;
 }
 
@@ -291,7 +317,8 @@ CUresult cuGraphLaunch(CUgraphExec hGraphExec, CUstream hStream) {
     std::lock_guard lock(executable->mutex);
     recorded = recorded_events(*executable->plan);
     if (CUresult result = contexts_are_usable(*executable->plan)) return result;
-    if (CUresult result = begin_memory_use(executable->plan->memory, executable->flags & auto_free))
+    if (CUresult result =
+            begin_memory_use(executable->plan->memory, executable->flags & auto_free, *on.stream))
       return result;
     before_work(context, *on.stream);
     if (executable->last.stream) on.stream->wait_for(executable->last);
@@ -333,7 +360,9 @@ CUresult cuGraphNodeSetEnabled(CUgraphExec hGraphExec, CUgraphNode hNode, unsign
       node->type != CU_GRAPH_NODE_TYPE_MEMCPY)
     return CUDA_ERROR_INVALID_VALUE;
   std::lock_guard inside(executable->mutex);
-  own_plan(*executable).steps[node->step].enabled = isEnabled != 0;
+  Step& step = own_plan(*executable).steps[node->step];
+  step.enabled = isEnabled != 0;
+  step.version = next_step_version();
   return CUDA_SUCCESS;
 }
 

@@ -145,8 +145,20 @@ bool Graph::has_memory_nodes() const {
   });
 }
 
+bool Graph::has_device_nodes() const {
+  return std::any_of(nodes.begin(), nodes.end(), [](const GraphNode* node) {
+    if (auto* kernel = std::get_if<KernelNode>(&node->work)) return kernel->device_node != nullptr;
+    if (auto* child = std::get_if<ChildNode>(&node->work)) return child->graph->has_device_nodes();
+    auto* conditional = std::get_if<ConditionalNode>(&node->work);
+    return conditional &&
+           std::any_of(conditional->bodies.begin(), conditional->bodies.end(), [](CUgraph body) {
+             return reinterpret_cast<Graph*>(body)->has_device_nodes();
+           });
+  });
+}
+
 bool Graph::has_single_use_nodes() const {
-  if (has_memory_nodes()) return true;
+  if (has_memory_nodes() || has_device_nodes()) return true;
   return std::any_of(nodes.begin(), nodes.end(), [](const GraphNode* node) {
     if (auto* child = std::get_if<ChildNode>(&node->work))
       return child->graph->has_single_use_nodes();
@@ -428,6 +440,10 @@ CUresult cuGraphDestroyNode(CUgraphNode hNode) {
   Graph* graph = node->graph;
   if (graph->has_memory_nodes()) return CUDA_ERROR_NOT_SUPPORTED;
   if (graph->capturing) return CUDA_ERROR_INVALID_VALUE;
+  // source: CUDA Driver API 13.0, CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE: such nodes
+  // stay in their graph. to measure on H200: the code
+  if (auto* kernel = std::get_if<KernelNode>(&node->work); kernel && kernel->device_node)
+    return CUDA_ERROR_INVALID_VALUE;
   for (const GraphEdge& edge : node->in) drop_edges(edge.node->out, node);
   for (const GraphEdge& edge : node->out) drop_edges(edge.node->in, node);
   std::erase(graph->nodes, node);

@@ -22,6 +22,7 @@
 namespace limen::cpu {
 
 struct Context;
+class DeviceNode;
 struct Graph;
 struct GraphNode;
 struct GraphMemory;
@@ -85,6 +86,7 @@ struct KernelNode {
   void* extra[5] = {};
   size_t buffer_bytes = 0;
   std::vector<CUlaunchAttribute> attributes;
+  std::shared_ptr<DeviceNode> device_node;  ///< only of nodes that kernels may change
 };
 
 struct CopyNode {
@@ -181,6 +183,8 @@ struct Graph {
   /// Holds a node that allows one executable graph at a time and no clones.
   bool has_single_use_nodes() const;
   bool has_memory_nodes() const;
+  /// Holds a kernel node that kernels may change, also in bodies.
+  bool has_device_nodes() const;
 };
 
 inline CUgraph handle_of(Graph* graph) { return reinterpret_cast<CUgraph>(graph); }
@@ -207,9 +211,11 @@ CUresult read_dependencies(const Graph& graph, const CUgraphNode* handles,
 GraphNode* add_node(Graph& graph, CUgraphNodeType type, NodeWork work,
                     const std::vector<GraphEdge>& dependencies);
 
-/// Checks a node's parameters and copies them, `context`: for those without a context of their own.
-/// May fill in what the call returns in `params`. errors: 1, 201, 801.
-CUresult read_node(Graph& graph, CUgraphNodeParams& params, NodeWork* out);
+/// Checks a node's parameters and copies them; `dependencies`: of a node to be added. `context`:
+/// for those without a context of their own. May fill in what the call returns in `params`. errors:
+/// 1, 201, 801.
+CUresult read_node(Graph& graph, const std::vector<GraphEdge>& dependencies,
+                   CUgraphNodeParams& params, NodeWork* out);
 /// The node parameters of a capture or of the older calls, in the form of the newest.
 CUresult add_node(CUgraphNode* out, CUgraph graph, const CUgraphNode* dependencies,
                   const CUgraphEdgeData* data, size_t count, CUgraphNodeParams& params);
@@ -219,13 +225,16 @@ CUresult set_exec_node(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams& pa
 CUresult read_kernel(const CUDA_KERNEL_NODE_PARAMS_v3& params, KernelNode* out);
 /// What the node's attributes ask for.
 CUresult options_of(const KernelNode& kernel, LaunchOptions* options);
+/// What a node keeps when it gets other parameters.
+void keep_attributes(const KernelNode& from, KernelNode* to);
 CUresult read_copy(const CUDA_MEMCPY3D& params, CUcontext context, CopyNode* out);
 CUresult read_fill(const CUDA_MEMSET_NODE_PARAMS_v2& params, FillNode* out);
 /// A context argument of a node: null is the current one. errors: 201, 709.
 CUresult use_context(CUcontext handle, ContextUse* out);
 
 /// Allocations and frees of graphs (graph_memory.cpp).
-CUresult read_alloc(const Graph& graph, CUDA_MEM_ALLOC_NODE_PARAMS_v2& params, AllocNode* out);
+CUresult read_alloc(const Graph& graph, const std::vector<GraphEdge>& dependencies,
+                    CUDA_MEM_ALLOC_NODE_PARAMS_v2& params, AllocNode* out);
 CUresult read_free(const Graph& graph, CUdeviceptr address, FreeNode* out);
 /// A node of the program's, no clone, that frees is gone.
 void forget_free(const FreeNode& node);

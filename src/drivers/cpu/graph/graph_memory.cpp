@@ -1,6 +1,7 @@
-// The bookkeeping of graphs' memory and the cuDevice*GraphMem* calls. Blocks are committed when
-// their node is added, because nodes that use them are checked then; what NVIDIA's driver maps at
-// the launch is only counted then. Thread rule: see the header.
+// The bookkeeping of graphs' memory and the cuDevice*GraphMem* calls. Physical memory goes from
+// block to block: a launch takes it from blocks that its stream, or nobody, needs any more. Blocks
+// are committed when their node is added, because nodes that use them are checked then; what
+// NVIDIA's driver maps at the launch is only counted then. Thread rule: see the header.
 #include "drivers/cpu/graph/graph_memory.h"
 
 #include <sys/mman.h>
@@ -9,6 +10,8 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <unordered_set>
+#include <utility>
 
 #include "abi/cpu_api.h"
 #include "drivers/cpu/context.h"
@@ -19,14 +22,18 @@ namespace limen::cpu {
 
 namespace {
 
+/// source: CUDA C++ Programming Guide 13.0, "Checking Memory Footprint": reserved is what the
+/// driver holds for graphs, used what at least one graph has mapped.
 struct Counters {
-  uint64_t used = 0, used_high = 0, reserved = 0, reserved_high = 0;
-  uint64_t idle = 0;  ///< reserved, of no block
+  uint64_t used = 0, used_high = 0;
+  uint64_t idle = 0;  ///< reserved, of no graph
+  uint64_t reserved_high = 0;
+  uint64_t reserved() const { return used + idle; }
 };
 
 struct Book {
   std::mutex mutex;
-  std::map<uint64_t, GraphMemory*> blocks;                     ///< by base, all that are alive
+  std::map<uint64_t, GraphBlock*> blocks;                      ///< by base, all that are alive
   std::map<uint64_t, std::shared_ptr<GraphMemory>> allocated;  ///< by base
   std::map<Device*, Counters> counters;
 };
@@ -40,34 +47,68 @@ constexpr uint64_t page_bytes = 2 << 20;
 
 uint64_t whole_pages(uint64_t bytes) { return (bytes + page_bytes - 1) / page_bytes * page_bytes; }
 
-void make_resident(GraphMemory& memory) {
-  if (memory.resident) return;
-  memory.resident = true;
-  Counters& counters = book().counters[memory.device];
-  const uint64_t need = whole_pages(memory.bytes), reused = std::min(need, counters.idle);
-  counters.idle -= reused;
-  counters.reserved += need - reused;
-  counters.reserved_high = std::max(counters.reserved_high, counters.reserved);
+/// Nothing that was queued touches the block any more, and the program may not either.
+bool is_unused(const GraphBlock& block) {
+  return !block.allocated && !block.running && block.freed.reached();
+}
+
+/// The pages of a block that nothing uses go back to the system; the address stays.
+void drop_pages(GraphBlock& block) {
+  constexpr uint64_t small_page = 4096;
+  const uint64_t begin = (block.base + small_page - 1) / small_page * small_page;
+  const uint64_t end = (block.base + block.bytes) / small_page * small_page;
+  if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+  block.stale = false;
+}
+
+/// Takes physical memory from blocks that have it and do not need it when the stream comes to what
+/// is queued next. Returns the bytes still missing.
+uint64_t take_from_others(const GraphBlock& taker, uint64_t need, const Stream& stream) {
+  for (auto& [base, other] : book().blocks) {
+    if (!need) break;
+    if (other == &taker || other->device != taker.device || !other->resident || other->allocated)
+      continue;
+    if (!is_unused(*other) && other->stream.lock().get() != &stream) continue;
+    other->resident = false;
+    other->stale = true;
+    const uint64_t given = whole_pages(other->bytes), taken = std::min(given, need);
+    Counters& counters = book().counters[taker.device];
+    counters.used -= given;
+    counters.idle += given - taken;
+    need -= taken;
+  }
+  return need;
+}
+
+void make_resident(GraphBlock& block, Stream& stream) {
+  if (!block.resident) {
+    Counters& counters = book().counters[block.device];
+    const uint64_t bytes = whole_pages(block.bytes);
+    const uint64_t reused = std::min(bytes, counters.idle);
+    counters.idle -= reused;
+    take_from_others(block, bytes - reused, stream);
+    counters.used += bytes;
+    counters.used_high = std::max(counters.used_high, counters.used);
+    counters.reserved_high = std::max(counters.reserved_high, counters.reserved());
+    block.resident = true;
+    block.stale = false;
+  }
+  block.stream = stream.weak_from_this();
+}
+
+/// What other blocks were given is not needed twice.
+void drop_stale_pages() {
+  for (auto& [base, block] : book().blocks)
+    if (block->stale && is_unused(*block)) drop_pages(*block);
 }
 
 void set_allocated(const std::shared_ptr<GraphMemory>& memory, bool allocated) {
   if (memory->allocated == allocated) return;
-  memory->allocated = allocated;
-  Counters& counters = book().counters[memory->device];
-  counters.used += allocated ? memory->bytes : uint64_t{0} - memory->bytes;
-  counters.used_high = std::max(counters.used_high, counters.used);
+  memory->allocated = memory->block->allocated = allocated;
   if (allocated)
-    book().allocated[memory->base] = memory;
+    book().allocated[memory->block->base] = memory;
   else
-    book().allocated.erase(memory->base);
-}
-
-/// The pages of a block that nothing uses go back to the system; the address stays.
-void drop_pages(const GraphMemory& memory) {
-  constexpr uint64_t small_page = 4096;
-  const uint64_t begin = (memory.base + small_page - 1) / small_page * small_page;
-  const uint64_t end = (memory.base + memory.bytes) / small_page * small_page;
-  if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+    book().allocated.erase(memory->block->base);
 }
 
 CUresult find_device(CUdevice ordinal, Device** device) {
@@ -75,17 +116,75 @@ CUresult find_device(CUdevice ordinal, Device** device) {
   return *device ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
 
+/// A block whose uses are all freed before a node with these dependencies runs; the smallest of
+/// `bytes` at least. source: CUDA C++ Programming Guide 13.0, "Address Reuse within a Graph".
+std::shared_ptr<GraphBlock> find_free_block(const std::vector<GraphEdge>& dependencies,
+                                            const Device& device, uint64_t bytes) {
+  std::unordered_set<const GraphNode*> before;
+  std::vector<const GraphNode*> todo;
+  for (const GraphEdge& edge : dependencies) todo.push_back(edge.node);
+  std::unordered_set<const GraphMemory*> freed;
+  while (!todo.empty()) {
+    const GraphNode* node = todo.back();
+    todo.pop_back();
+    if (!before.insert(node).second) continue;
+    if (auto* free = std::get_if<FreeNode>(&node->work)) freed.insert(free->memory.get());
+    for (const GraphEdge& edge : node->in) todo.push_back(edge.node);
+  }
+  std::shared_ptr<GraphBlock> best;
+  std::lock_guard lock(book().mutex);
+  for (const GraphMemory* memory : freed) {
+    const std::shared_ptr<GraphBlock>& block = memory->block;
+    if (!memory->freed_inside || block->device != &device || block->bytes < bytes) continue;
+    if (best && best->bytes <= block->bytes) continue;
+    const bool all_freed = std::all_of(block->uses.begin(), block->uses.end(),
+                                       [&](GraphMemory* use) { return freed.count(use) != 0; });
+    if (all_freed) best = block;
+  }
+  return best;
+}
+
+std::shared_ptr<GraphBlock> make_block(Context& context, Device& device, uint64_t bytes) {
+  auto block = std::make_shared<GraphBlock>();
+  block->device = &device;
+  block->bytes = bytes;
+  block->base = device.memory().allocate(bytes, MemoryKind::graph, context.owner);
+  if (!block->base) {
+    trim_pools(device);
+    block->base = device.memory().allocate(bytes, MemoryKind::graph, context.owner);
+  }
+  if (!block->base) return nullptr;
+  Allocation found;
+  if (device.memory().find(block->base, &found)) block->block_id = found.id;
+  std::lock_guard lock(book().mutex);
+  book().blocks[block->base] = block.get();
+  return block;
+}
+
 }  // namespace
+
+GraphBlock::~GraphBlock() {
+  if (!base) return;
+  std::lock_guard lock(book().mutex);
+  // Another may have the address by now, when a context took the block with it.
+  if (auto found = book().blocks.find(base); found != book().blocks.end() && found->second == this)
+    book().blocks.erase(found);
+  if (resident) {
+    Counters& counters = book().counters[device];
+    counters.used -= whole_pages(bytes);
+    counters.idle += whole_pages(bytes);
+  }
+  Allocation found;
+  if (device->memory().find(base, &found) && found.id == block_id) device->memory().release(base);
+}
 
 GraphMemory::~GraphMemory() {
   std::lock_guard lock(book().mutex);
-  book().blocks.erase(base);
-  if (resident) book().counters[device].idle += whole_pages(bytes);
-  Allocation block;
-  if (device->memory().find(base, &block) && block.id == block_id) device->memory().release(base);
+  std::erase(block->uses, this);
 }
 
-CUresult read_alloc(const Graph& graph, CUDA_MEM_ALLOC_NODE_PARAMS_v2& params, AllocNode* out) {
+CUresult read_alloc(const Graph& graph, const std::vector<GraphEdge>& dependencies,
+                    CUDA_MEM_ALLOC_NODE_PARAMS_v2& params, AllocNode* out) {
   const CUmemPoolProps& props = params.poolProps;
   if (!params.bytesize || props.allocType != CU_MEM_ALLOCATION_TYPE_PINNED ||
       props.location.type != CU_MEM_LOCATION_TYPE_DEVICE || props.handleTypes)
@@ -103,37 +202,38 @@ CUresult read_alloc(const Graph& graph, CUDA_MEM_ALLOC_NODE_PARAMS_v2& params, A
   if (CUresult result = current(&context)) return result;
   if (&context->device != device) context = device->primary();
   auto memory = std::make_shared<GraphMemory>();
-  memory->device = device;
-  memory->bytes = params.bytesize;
   memory->graph_id = graph.id;
-  memory->base = device->memory().allocate(params.bytesize, MemoryKind::graph, context->owner);
-  if (!memory->base) {
-    trim_pools(*device);
-    memory->base = device->memory().allocate(params.bytesize, MemoryKind::graph, context->owner);
+  memory->block = find_free_block(dependencies, *device, params.bytesize);
+  if (!memory->block) memory->block = make_block(*context, *device, params.bytesize);
+  if (!memory->block) {
+    memory->block = std::make_shared<GraphBlock>();  // for the destructor
+    return CUDA_ERROR_OUT_OF_MEMORY;
   }
-  if (!memory->base) return CUDA_ERROR_OUT_OF_MEMORY;
-  Allocation block;
-  if (device->memory().find(memory->base, &block)) memory->block_id = block.id;
   {
     std::lock_guard lock(book().mutex);
-    book().blocks[memory->base] = memory.get();
+    memory->block->uses.push_back(memory.get());
   }
-  params.dptr = memory->base;
+  params.dptr = memory->block->base;
   std::memcpy(&out->params, &params, sizeof out->params);
   out->params.accessDescs = nullptr;
   out->memory = std::move(memory);
   return CUDA_SUCCESS;
 }
 
-/// The allocation nodes that a graph knows, itself or in the graphs around it.
+/// The allocation that a free node would free, in the graph itself or in the graphs inside it. Of
+/// several at one address it is the one without a free node.
 static std::shared_ptr<GraphMemory> find_alloc(const Graph& graph, uint64_t base) {
+  std::shared_ptr<GraphMemory> any;
   for (const GraphNode* node : graph.nodes) {
-    if (auto* alloc = std::get_if<AllocNode>(&node->work); alloc && alloc->memory->base == base)
-      return alloc->memory;
+    if (auto* alloc = std::get_if<AllocNode>(&node->work);
+        alloc && alloc->memory->block->base == base) {
+      any = alloc->memory;
+      if (!any->freed_inside) return any;
+    }
     if (auto* child = std::get_if<ChildNode>(&node->work))
       if (auto found = find_alloc(*child->graph, base)) return found;
   }
-  return nullptr;
+  return any;
 }
 
 CUresult read_free(const Graph& graph, CUdeviceptr address, FreeNode* out) {
@@ -147,8 +247,9 @@ CUresult read_free(const Graph& graph, CUdeviceptr address, FreeNode* out) {
     return CUDA_SUCCESS;
   }
   auto found = book().blocks.find(address);
-  if (found == book().blocks.end() || found->second->freed_inside) return CUDA_ERROR_INVALID_VALUE;
-  out->memory = found->second->weak_from_this().lock();
+  if (found == book().blocks.end()) return CUDA_ERROR_INVALID_VALUE;
+  for (GraphMemory* use : found->second->uses)
+    if (!use->freed_inside) out->memory = use->weak_from_this().lock();
   if (!out->memory) return CUDA_ERROR_INVALID_VALUE;
   ++out->memory->freed_elsewhere;
   return CUDA_SUCCESS;
@@ -162,21 +263,25 @@ void forget_free(const FreeNode& node) {
     node.memory->freed_inside = false;
 }
 
-CUresult begin_memory_use(const GraphMemoryUse& use, bool auto_free) {
+CUresult begin_memory_use(const GraphMemoryUse& use, bool auto_free, Stream& stream) {
   if (!use.any()) return CUDA_SUCCESS;
   std::lock_guard lock(book().mutex);
   for (const auto& memory : use.kept)
     if (memory->allocated && !auto_free) return CUDA_ERROR_INVALID_VALUE;
   for (const auto& memory : use.freed)
     if (!memory->allocated) return CUDA_ERROR_INVALID_VALUE;
-  for (const GraphMemoryList* list : {&use.kept, &use.inside, &use.freed}) {
+  const GraphMemoryList* const lists[] = {&use.kept, &use.inside, &use.freed};
+  // Counted first: a launch takes nothing from itself.
+  for (const GraphMemoryList* list : lists)
     for (const auto& memory : *list) {
-      ++memory->running;
-      make_resident(*memory);
+      ++memory->block->running;
+      memory->block->stream.reset();
     }
-  }
+  for (const GraphMemoryList* list : lists)
+    for (const auto& memory : *list) make_resident(*memory->block, stream);
   for (const auto& memory : use.kept) set_allocated(memory, true);
   for (const auto& memory : use.freed) set_allocated(memory, false);
+  drop_stale_pages();
   return CUDA_SUCCESS;
 }
 
@@ -184,23 +289,26 @@ void end_memory_use(const GraphMemoryUse& use) {
   if (!use.any()) return;
   std::lock_guard lock(book().mutex);
   for (const GraphMemoryList* list : {&use.kept, &use.inside, &use.freed})
-    for (const auto& memory : *list) --memory->running;
+    for (const auto& memory : *list) --memory->block->running;
 }
 
-void upload_memory(const GraphMemoryUse& use) {
+void upload_memory(const GraphMemoryUse& use, Stream& stream) {
   if (!use.any()) return;
   std::lock_guard lock(book().mutex);
   for (const GraphMemoryList* list : {&use.kept, &use.inside})
-    for (const auto& memory : *list) make_resident(*memory);
+    for (const auto& memory : *list) make_resident(*memory->block, stream);
 }
 
-CUresult free_graph_memory(uint64_t base) {
+CUresult free_graph_memory(uint64_t base, Stream* stream) {
   std::shared_ptr<GraphMemory> last;  // outlives the lock, which its destructor takes
   std::lock_guard lock(book().mutex);
   auto found = book().allocated.find(base);
   if (found == book().allocated.end()) return CUDA_ERROR_INVALID_VALUE;
   last = found->second;
   set_allocated(last, false);
+  // What is queued before the free may still touch the pages.
+  last->block->freed = stream && !stream->idle() ? stream->tail() : StreamPoint{};
+  if (stream) last->block->stream = stream->weak_from_this();
   return CUDA_SUCCESS;
 }
 
@@ -255,14 +363,11 @@ CUresult cuDeviceGraphMemTrim(CUdevice dev) {
   if (CUresult result = find_device(dev, &device)) return result;
   std::lock_guard lock(book().mutex);
   Counters& counters = book().counters[device];
-  counters.reserved -= counters.idle;
   counters.idle = 0;
-  for (auto& [base, memory] : book().blocks) {
-    if (memory->device != device || !memory->resident || memory->allocated || memory->running)
-      continue;
-    memory->resident = false;
-    counters.reserved -= whole_pages(memory->bytes);
-    drop_pages(*memory);
+  for (auto& [base, block] : book().blocks) {
+    if (block->device != device || !is_unused(*block)) continue;
+    if (block->resident || block->stale) drop_pages(*block);
+    if (std::exchange(block->resident, false)) counters.used -= whole_pages(block->bytes);
   }
   return CUDA_SUCCESS;
 }
@@ -282,7 +387,7 @@ CUresult cuDeviceGetGraphMemAttribute(CUdevice dev, CUgraphMem_attribute attr, v
       bytes = counters.used_high;
       break;
     case CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT:
-      bytes = counters.reserved;
+      bytes = counters.reserved();
       break;
     case CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH:
       bytes = counters.reserved_high;
@@ -308,7 +413,7 @@ CUresult cuDeviceSetGraphMemAttribute(CUdevice dev, CUgraphMem_attribute attr, v
       counters.used_high = counters.used;
       return CUDA_SUCCESS;
     case CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH:
-      counters.reserved_high = counters.reserved;
+      counters.reserved_high = counters.reserved();
       return CUDA_SUCCESS;
     default:
       return CUDA_ERROR_INVALID_VALUE;

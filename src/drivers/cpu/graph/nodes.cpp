@@ -6,6 +6,7 @@
 
 #include "abi/cpu_api.h"
 #include "drivers/cpu/context.h"
+#include "drivers/cpu/graph/device_node.h"
 #include "drivers/cpu/graph/graph.h"
 #include "drivers/cpu/graph/node_params.h"
 #include "drivers/cpu/memory/copy.h"
@@ -121,6 +122,11 @@ CUresult use_context(CUcontext handle, ContextUse* out) {
   return CUDA_SUCCESS;
 }
 
+void keep_attributes(const KernelNode& from, KernelNode* to) {
+  to->attributes = from.attributes;
+  to->device_node = from.device_node;
+}
+
 CUresult options_of(const KernelNode& kernel, LaunchOptions* options) {
   return read_launch_attributes(kernel.attributes.data(),
                                 static_cast<unsigned>(kernel.attributes.size()), *kernel.in.context,
@@ -179,7 +185,8 @@ CUresult read_fill(const CUDA_MEMSET_NODE_PARAMS_v2& params, FillNode* out) {
   return CUDA_SUCCESS;
 }
 
-CUresult read_node(Graph& graph, CUgraphNodeParams& params, NodeWork* out) {
+CUresult read_node(Graph& graph, const std::vector<GraphEdge>& dependencies,
+                   CUgraphNodeParams& params, NodeWork* out) {
   if (is_in_body(graph) && !allowed_in_body(params.type)) return CUDA_ERROR_NOT_SUPPORTED;
   switch (params.type) {
     case CU_GRAPH_NODE_TYPE_KERNEL:
@@ -217,8 +224,8 @@ CUresult read_node(Graph& graph, CUgraphNodeParams& params, NodeWork* out) {
       return read_into<WaitNode>(out,
                                  [&](auto* to) { return read_semaphores(params.extSemWait, to); });
     case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
-      return read_into<AllocNode>(out,
-                                  [&](auto* to) { return read_alloc(graph, params.alloc, to); });
+      return read_into<AllocNode>(
+          out, [&](auto* to) { return read_alloc(graph, dependencies, params.alloc, to); });
     case CU_GRAPH_NODE_TYPE_MEM_FREE:
       return read_into<FreeNode>(out,
                                  [&](auto* to) { return read_free(graph, params.free.dptr, to); });
@@ -247,7 +254,7 @@ CUresult add_node(CUgraphNode* out, CUgraph handle, const CUgraphNode* dependenc
     if (!only_allowed_in_body(*child)) return CUDA_ERROR_NOT_SUPPORTED;
   }
   NodeWork work;
-  if (CUresult result = read_node(*graph, params, &work)) return result;
+  if (CUresult result = read_node(*graph, edges, params, &work)) return result;
   GraphNode* node = add_node(*graph, params.type, std::move(work), edges);
   if (!node) return CUDA_ERROR_OUT_OF_MEMORY;
   if (auto* conditional = std::get_if<ConditionalNode>(&node->work))
@@ -271,9 +278,9 @@ CUresult set_node(CUgraphNode handle, CUgraphNodeParams& params) {
       break;
   }
   NodeWork work;
-  if (CUresult result = read_node(*node->graph, params, &work)) return result;
+  if (CUresult result = read_node(*node->graph, {}, params, &work)) return result;
   if (auto* kernel = std::get_if<KernelNode>(&work))
-    kernel->attributes = std::get<KernelNode>(node->work).attributes;
+    keep_attributes(std::get<KernelNode>(node->work), kernel);
   node->work = std::move(work);
   return CUDA_SUCCESS;
 }
@@ -380,13 +387,19 @@ CUlaunchAttribute* find_attribute(KernelNode& kernel, CUkernelNodeAttrID attribu
   return nullptr;
 }
 
+/// Lets kernels change the node from now on. `value` tells the caller the node's handle.
+CUresult make_updatable(KernelNode& kernel, CUkernelNodeAttrValue* value) {
+  const int asked = value->deviceUpdatableKernelNode.deviceUpdatable;
+  // source: CUDA Driver API 13.0, CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE: 0 or 1, and
+  // there is no way back.
+  if (asked != 1) return asked || kernel.device_node ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+  if (!kernel.device_node) kernel.device_node = DeviceNode::make(kernel.in.context->device);
+  value->deviceUpdatableKernelNode.devNode = kernel.device_node->handle();
+  return CUDA_SUCCESS;
+}
+
 /// Replaces the list, if the launch it describes can be.
 CUresult put_attributes(KernelNode& kernel, std::vector<CUlaunchAttribute> attributes) {
-  for (const CUlaunchAttribute& one : attributes)
-    if (one.id == CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE &&
-        one.value.deviceUpdatableKernelNode.deviceUpdatable)
-      return report(
-          {Code::not_supported, "kernel nodes that kernels update are not built yet", ""});
   std::swap(kernel.attributes, attributes);
   LaunchOptions options;
   CUresult result = options_of(kernel, &options);
@@ -406,6 +419,8 @@ CUresult cuGraphKernelNodeGetAttribute(CUgraphNode hNode, CUkernelNodeAttrID att
   CUkernelNodeAttrValue value;
   if (CUresult result = default_attribute(*kernel, attr, &value)) return result;
   if (const CUlaunchAttribute* set = find_attribute(*kernel, attr)) value = set->value;
+  if (attr == CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE && kernel->device_node)
+    value.deviceUpdatableKernelNode = {1, kernel->device_node->handle()};
   *value_out = value;
   return CUDA_SUCCESS;
 }
@@ -419,6 +434,9 @@ CUresult cuGraphKernelNodeSetAttribute(CUgraphNode hNode, CUkernelNodeAttrID att
   if (CUresult result = work_of(hNode, CU_GRAPH_NODE_TYPE_KERNEL, &node, &kernel)) return result;
   CUkernelNodeAttrValue unused;
   if (CUresult result = default_attribute(*kernel, attr, &unused)) return result;
+  // The handle comes back in the caller's value. to measure on H200
+  if (attr == CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE)
+    return make_updatable(*kernel, const_cast<CUkernelNodeAttrValue*>(value));
   std::vector<CUlaunchAttribute> attributes = kernel->attributes;
   std::erase_if(attributes, [attr](const auto& one) { return one.id == attr; });
   attributes.push_back({attr, {}, *value});
@@ -431,6 +449,8 @@ CUresult cuGraphKernelNodeCopyAttributes(CUgraphNode dst, CUgraphNode src) {
   KernelNode *to_kernel, *from_kernel;
   if (CUresult result = work_of(dst, CU_GRAPH_NODE_TYPE_KERNEL, &to, &to_kernel)) return result;
   if (CUresult result = work_of(src, CU_GRAPH_NODE_TYPE_KERNEL, &from, &from_kernel)) return result;
+  // source: as make_updatable.
+  if (to_kernel->device_node || from_kernel->device_node) return CUDA_ERROR_INVALID_VALUE;
   return put_attributes(*to_kernel, from_kernel->attributes);
 }
 

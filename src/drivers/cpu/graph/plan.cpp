@@ -3,6 +3,7 @@
 #include "drivers/cpu/graph/plan.h"
 
 #include <algorithm>
+#include <atomic>
 
 #include <fmt/format.h>
 
@@ -39,7 +40,9 @@ CUresult make_kernel(const KernelNode& node, KernelStep* out) {
   out->priority = std::min(std::max(options.priority, greatest_priority), least_priority);
   out->grid.params = node.bytes;
   if (CUresult result = code_of(node, form, &out->grid.code)) return result;
-  if (node.instance->program().launches_grids()) out->instance = node.instance;
+  out->instance = node.instance;
+  out->launches = node.instance->program().launches_grids();
+  out->device_node = node.device_node;
   return fill_grid(out->grid, node.shape, form, options, *node.in.context, *node.state,
                    node.instance);
 }
@@ -72,7 +75,14 @@ class Planner {
     for (GraphNode* node : graph.nodes)
       if (!lay_out(*node, scope)) return false;
     for (GraphNode* node : graph.nodes)
-      for (const GraphEdge& edge : node->out) follow(exit_of(*node), edge.node->step);
+      for (const GraphEdge& edge : node->out) {
+        // Programmatic edges are full dependencies: griddepcontrol.wait does not wait here.
+        if (edge.data.from_port == CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER &&
+            edge.data.type == CU_GRAPH_DEPENDENCY_TYPE_DEFAULT)
+          plan_.steps[node->step].after_begin.push_back(edge.node->step);
+        else
+          follow(exit_of(*node), edge.node->step);
+      }
     return true;
   }
 
@@ -80,9 +90,11 @@ class Planner {
     for (size_t i = 0; i < plan_.steps.size(); ++i) {
       Step& step = plan_.steps[i];
       // Two edges between the same nodes are one order.
-      std::sort(step.next.begin(), step.next.end());
-      step.next.erase(std::unique(step.next.begin(), step.next.end()), step.next.end());
-      for (uint32_t next : step.next) ++plan_.steps[next].waits;
+      for (std::vector<uint32_t>* list : {&step.next, &step.after_begin}) {
+        std::sort(list->begin(), list->end());
+        list->erase(std::unique(list->begin(), list->end()), list->end());
+        for (uint32_t next : *list) ++plan_.steps[next].waits;
+      }
       plan_.scopes[step.scope].steps.push_back(static_cast<uint32_t>(i));
       if (step.next.empty()) ++plan_.scopes[step.scope].sinks;
     }
@@ -143,6 +155,10 @@ class Planner {
       return fail(node, result, CUDA_GRAPH_INSTANTIATE_ERROR);
     if (node.type == CU_GRAPH_NODE_TYPE_EVENT_RECORD) plan_.records.push_back(node.step);
     if (node.type == CU_GRAPH_NODE_TYPE_WAIT_EVENT) plan_.awaits.push_back(node.step);
+    if (auto* kernel = std::get_if<KernelStep>(work.get())) {
+      plan_.launches |= kernel->launches;
+      if (kernel->device_node) plan_.updatable.push_back(node.step);
+    }
     plan_.steps[node.step].work = std::move(work);
     note_use(node);
     return true;
@@ -214,6 +230,11 @@ void sort_memory(GraphMemoryUse& use) {
 }
 
 }  // namespace
+
+uint64_t next_step_version() {
+  static std::atomic<uint64_t> next{1};
+  return next.fetch_add(1, std::memory_order_relaxed);
+}
 
 struct CompileList {
   struct Entry {

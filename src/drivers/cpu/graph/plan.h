@@ -17,6 +17,8 @@
 #include "abi/cuda_abi.h"
 #include "base/result.h"
 #include "drivers/cpu/context.h"
+#include "drivers/cpu/graph/device_node.h"
+#include "drivers/cpu/graph/environment.h"
 #include "drivers/cpu/graph/graph.h"
 #include "drivers/cpu/graph/graph_memory.h"
 #include "drivers/cpu/memory/transfer.h"
@@ -27,8 +29,10 @@ namespace limen::cpu {
 struct KernelStep {
   engine::GridSpec grid;  ///< copied for each launch
   Context* context = nullptr;
-  std::shared_ptr<Instance> instance;  ///< only of kernels that launch grids
-  int priority = 0;                    ///< the node's, 0 where it has none
+  std::shared_ptr<Instance> instance;
+  bool launches = false;                    ///< its program launches grids or graphs
+  int priority = 0;                         ///< the node's, 0 where it has none
+  std::shared_ptr<DeviceNode> device_node;  ///< only of nodes that kernels change
 };
 struct CopyStep {
   Context* context = nullptr;
@@ -64,12 +68,17 @@ struct ConditionStep {
 using StepWork = std::variant<std::monostate, KernelStep, CopyStep, FillStep, HostStep, EventStep,
                               CallStep, ConditionStep>;
 
+/// Unique in the process, never 0.
+uint64_t next_step_version();
+
 struct Step {
   CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
   bool enabled = true;
   uint32_t scope = 0;
-  uint32_t waits = 0;  ///< steps that must be over first
-  std::vector<uint32_t> next;
+  uint64_t version = next_step_version();  ///< another one after each of the host's changes
+  uint32_t waits = 0;                      ///< steps that must be over first
+  std::vector<uint32_t> next;              ///< follow its end
+  std::vector<uint32_t> after_begin;       ///< kernels only: follow the beginning of its last block
   std::shared_ptr<const StepWork> work;
 };
 
@@ -86,6 +95,8 @@ struct Plan {
   std::vector<Condition*> conditions;  ///< of all conditional nodes
   std::vector<ContextUse> contexts;
   std::vector<uint32_t> records, awaits;  ///< event steps of the graph
+  std::vector<uint32_t> updatable;        ///< kernel steps that kernels change
+  bool launches = false;  ///< some kernel belongs to a program that launches grids or graphs
   GraphMemoryUse memory;
 };
 
@@ -93,6 +104,8 @@ struct Executable {
   ~Executable();
 
   uint64_t flags = 0;
+  CUgraphExec handle = nullptr;
+  const std::unique_ptr<DeviceLaunch> device_launch = std::make_unique<DeviceLaunch>();
   Graph* source = nullptr;     ///< a clone of the graph that only this has
   Graph* made_from = nullptr;  ///< perhaps gone: another graph then has its place
   uint64_t graph_id = 0;

@@ -5,8 +5,7 @@
 // Invariant: a thread touches the run only while a step that it has not completed, or its own list
 // of short steps, holds the run open: the last step completed may free it. Thread rule: any thread;
 // no locks.
-#include <atomic>
-#include <functional>
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -15,55 +14,14 @@
 #include "base/log.h"
 #include "drivers/cpu/device_runtime/device_runtime.h"
 #include "drivers/cpu/graph/condition.h"
-#include "drivers/cpu/graph/plan.h"
+#include "drivers/cpu/graph/device_node.h"
+#include "drivers/cpu/graph/run.h"
 #include "drivers/cpu/memory/pointer.h"
 #include "drivers/cpu/stream/shared_event.h"
 
 namespace limen::cpu {
 
 namespace {
-
-/// Steps that this thread is to do itself.
-using ShortSteps = std::vector<uint32_t>;
-
-class Run {
- public:
-  Run(std::shared_ptr<Executable> executable, std::shared_ptr<Plan> plan, int priority);
-
-  /// Lets the record steps' events refer to this launch, and notes what the wait steps wait for.
-  void bind_events();
-  /// Begins. True: complete already, and the run is gone.
-  bool start(std::function<void()> done);
-  /// A step that was started elsewhere is complete.
-  void complete(uint32_t step);
-
- private:
-  bool is_over_elsewhere(const Step& step) const;
-  void make_ready(uint32_t index, ShortSteps& list);
-  void start_elsewhere(uint32_t index, const StepWork& work);
-  void start_kernel(uint32_t index, const KernelStep& kernel);
-  void start_call(uint32_t index, const CallStep& call);
-  void start_wait(uint32_t index, const EventStep& event);
-  void do_here(uint32_t index, ShortSteps& list);
-  void drain(ShortSteps& list);
-  void end_step(uint32_t index, ShortSteps& list);
-  void end_sink(uint32_t scope, ShortSteps& list);
-  bool start_scope(uint32_t scope, ShortSteps& list);
-  void decide(uint32_t index, ShortSteps& list, bool first);
-  void end();
-
-  enum : uint32_t { begun = 1, over = 2 };
-
-  std::shared_ptr<Executable> executable_;
-  std::shared_ptr<Plan> plan_;
-  const int priority_;
-  std::unique_ptr<std::atomic<uint32_t>[]> waits_;  ///< by step
-  std::unique_ptr<std::atomic<uint32_t>[]> sinks_;  ///< by scope
-  std::vector<std::function<void()>> records_;
-  std::vector<StreamPoint> awaits_;
-  std::atomic<uint32_t> state_{0};
-  std::function<void()> done_;
-};
 
 bool is_live_range(uint64_t first, uint64_t bytes, Use use) {
   PointerInfo info;
@@ -119,6 +77,8 @@ void run_job(Context& context, const Job& job, engine::Pool* helpers) {
     fail_context(context, CUDA_ERROR_ILLEGAL_ADDRESS, "a node's memory has been freed");
 }
 
+}  // namespace
+
 Run::Run(std::shared_ptr<Executable> executable, std::shared_ptr<Plan> plan, int priority)
     : executable_(std::move(executable)),
       plan_(std::move(plan)),
@@ -162,6 +122,7 @@ bool Run::start(std::function<void()> done) {
   for (Condition* condition : plan_->conditions)
     if (condition->assign_default)
       condition->value.store(condition->default_value, std::memory_order_relaxed);
+  follow_host(*plan_);
   ShortSteps list;
   if (!start_scope(0, list)) end();
   drain(list);
@@ -193,10 +154,15 @@ bool Run::start_scope(uint32_t index, ShortSteps& list) {
 
 void Run::make_ready(uint32_t index, ShortSteps& list) {
   const Step& step = plan_->steps[index];
-  if (step.enabled && is_over_elsewhere(step))
+  if (is_enabled(step) && is_over_elsewhere(step))
     start_elsewhere(index, *step.work);
   else
     list.push_back(index);
+}
+
+bool Run::is_enabled(const Step& step) {
+  auto* kernel = step.work ? std::get_if<KernelStep>(step.work.get()) : nullptr;
+  return kernel && kernel->device_node ? kernel->device_node->is_enabled() : step.enabled;
 }
 
 bool Run::is_over_elsewhere(const Step& step) const {
@@ -250,8 +216,20 @@ void Run::start_kernel(uint32_t index, const KernelStep& kernel) {
   grid->grid_id = context.next_grid_id.fetch_add(1, std::memory_order_relaxed);
   const bool own_priority = executable_->flags & CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
   grid->priority = priority_levels * (own_priority ? kernel.priority : priority_);
-  if (kernel.instance)
-    grid->children = child_grids_of_launch(context, kernel.instance, grid->priority);
+  // As grids that kernels launch: the deeper, the more urgent.
+  if (environment_)
+    grid->priority -=
+        static_cast<int>(std::min<uint32_t>(environment_->depth(), priority_levels - 1));
+  if (kernel.device_node) kernel.device_node->apply(*grid);
+  // In a graph that kernels launch a kernel may ask which one it is, whatever its program.
+  if (kernel.launches || (executable_->flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH))
+    grid->children = child_grids_of_launch(context, kernel.instance, grid->priority, environment_);
+  if (!plan_->steps[index].after_begin.empty())
+    grid->begun = std::shared_ptr<void>(nullptr, [this, index](void*) {
+      ShortSteps list;
+      begin_followers(index, list);
+      drain(list);
+    });
   // Two words: no allocation. The step is found again for the failure only.
   grid->done = [this, index](const engine::FaultInfo& fault) {
     if (fault.kind != kernel::Fault::none)
@@ -294,7 +272,22 @@ void Run::do_here(uint32_t index, ShortSteps& list) {
              event && step.type == CU_GRAPH_NODE_TYPE_EVENT_RECORD)
       records_[event->slot]();
   }
+  begin_followers(index, list);
   end_step(index, list);
+}
+
+/// The step has begun: so may those that wait for no more than that.
+void Run::begin_followers(uint32_t index, ShortSteps& list) {
+  // The run may be gone with the last of them.
+  const std::vector<uint32_t>& followers = plan_->steps[index].after_begin;
+  const uint32_t* next = followers.data();
+  for (size_t i = 0, count = followers.size(); i < count; ++i) pass(next[i], list);
+}
+
+/// One of the things that a step waits for has happened.
+void Run::pass(uint32_t to, ShortSteps& list) {
+  if (plan_->steps[to].waits == 1 || waits_[to].fetch_sub(1, std::memory_order_acq_rel) == 1)
+    make_ready(to, list);
 }
 
 void Run::drain(ShortSteps& list) {
@@ -311,11 +304,7 @@ void Run::end_step(uint32_t index, ShortSteps& list) {
   const uint32_t* next = step.next.data();
   const size_t count = step.next.size();
   if (count == 0) return end_sink(step.scope, list);
-  for (size_t i = 0; i < count; ++i) {
-    const uint32_t to = next[i];
-    if (plan_->steps[to].waits == 1 || waits_[to].fetch_sub(1, std::memory_order_acq_rel) == 1)
-      make_ready(to, list);
-  }
+  for (size_t i = 0; i < count; ++i) pass(next[i], list);
 }
 
 void Run::end_sink(uint32_t scope, ShortSteps& list) {
@@ -353,8 +342,6 @@ void Run::end() {
   done();
 }
 
-}  // namespace
-
 void set_condition(uint64_t handle, unsigned value) {
   if (Condition* condition = driver().conditions.resolve(reinterpret_cast<const void*>(handle)))
     condition->value.store(value, std::memory_order_release);
@@ -364,7 +351,17 @@ void run_plan(const std::shared_ptr<Executable>& executable, const std::shared_p
               Stream& stream) {
   auto* run = new Run(executable, plan, stream.priority());
   run->bind_events();
-  stream.deferred([run](std::function<void()> done) { return run->start(std::move(done)); }, true);
+  if (!plan->launches && !(executable->flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)) {
+    stream.deferred([run](std::function<void()> done) { return run->start(std::move(done)); },
+                    true);
+    return;
+  }
+  stream.deferred(
+      [run, executable, plan, priority = stream.priority()](std::function<void()> done) {
+        return LaunchEnvironment::begin_host_launch(executable, plan, run, priority,
+                                                    std::move(done));
+      },
+      true);
 }
 
 }  // namespace limen::cpu

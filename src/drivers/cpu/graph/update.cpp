@@ -230,7 +230,9 @@ void put_changes(Executable& executable, std::vector<Change>& changes) {
         },
         change.work);
     change.kept->work = std::move(change.work);
-    plan.steps[change.kept->step].work = std::move(change.step);
+    Step& step = plan.steps[change.kept->step];
+    step.work = std::move(change.step);
+    step.version = next_step_version();
   }
 }
 
@@ -286,6 +288,11 @@ CUresult cuGraphExecUpdate(CUgraphExec hGraphExec, CUgraph hGraph,
   GraphLock lock;
   Graph* graph;
   if (CUresult result = resolve_graph(hGraph, &graph)) return result;
+  // source: CUDA Driver API 13.0, CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE.
+  if (executable->source->has_device_nodes() || graph->has_device_nodes()) {
+    resultInfo->result = CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED;  // to measure on H200
+    return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
+  }
   UpdateFailure failure;
   Pairing pairing(executable->flags, &failure);
   if (!pairing.pair_graphs(*executable->source, *graph)) {

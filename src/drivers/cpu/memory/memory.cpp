@@ -117,7 +117,7 @@ CUresult cuMemFree(CUdeviceptr dptr) {
   if (owner && owner->busy()) owner->synchronize();
   if (context != owner && context->busy()) context->synchronize();
   if (info.block.kind == MemoryKind::pool) return free_to_pool_now(dptr);
-  if (info.block.kind == MemoryKind::graph) return free_graph_memory(dptr);
+  if (info.block.kind == MemoryKind::graph) return free_graph_memory(dptr, nullptr);
   if (info.is_virtual)
     return driver().virtual_space.displace(dptr, info.block.kind) ? context->sticky()
                                                                   : CUDA_ERROR_INVALID_VALUE;

@@ -98,8 +98,8 @@ CUresult cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream) {
   if (on.capture) return capture_free(on, dptr);
   PointerInfo info;
   if (!classify(dptr, &info) || info.block.base != dptr) return CUDA_ERROR_INVALID_VALUE;
-  if (info.block.kind == MemoryKind::graph) return free_graph_memory(dptr);
   before_work(*on.context, *on.stream);
+  if (info.block.kind == MemoryKind::graph) return free_graph_memory(dptr, on.stream);
   switch (info.block.kind) {
     case MemoryKind::pool: {
       MemPool* pool = pool_of(dptr);
