@@ -304,24 +304,15 @@ uint64_t service_globaltimer() {
 
 }  // namespace
 
-const kernel::Runtime runtime_table = {service_fault,
-                                       service_vprintf,
-                                       service_assertfail,
-                                       service_malloc,
-                                       service_free,
-                                       service_barrier,
-                                       service_exchange,
-                                       service_yield,
-                                       service_nanosleep,
-                                       service_globaltimer,
-                                       rounded_f32,
-                                       rounded_f64,
-                                       service_assert_note,
-                                       service_texture,
-                                       service_tensor,
-                                       service_device_call,
-                                       {},
-                                       service_cluster_barrier,
+const kernel::Runtime runtime_table = {service_fault,       service_vprintf,
+                                       service_assertfail,  service_malloc,
+                                       service_free,        service_barrier,
+                                       service_exchange,    service_yield,
+                                       service_nanosleep,   service_globaltimer,
+                                       rounded_f32,         rounded_f64,
+                                       service_assert_note, service_texture,
+                                       service_tensor,      service_device_call,
+                                       {},                  service_cluster_barrier,
                                        service_try_cancel};
 
 }  // namespace limen::engine

@@ -83,10 +83,9 @@ CUresult find_cluster(const LaunchShape& shape, const KernelState& state, const 
     if (kernel.req_cluster[0] && cluster[i] != std::max(kernel.req_cluster[i], 1u))
       return refuse("its cluster dimensions are fixed to others");
     if (shape.grid[i] % cluster[i] != 0)
-      return refuse(
-          fmt::format("the grid's dimension {} of {} blocks is no multiple of the "
-                      "cluster's {}",
-                      i, shape.grid[i], cluster[i]));
+      return refuse(fmt::format("the grid's dimension {} of {} blocks is no multiple of the "
+                                "cluster's {}",
+                                i, shape.grid[i], cluster[i]));
   }
   if (count(cluster) > most_cluster_blocks(state, device))
     return refuse(fmt::format("clusters of {} blocks, at most {} are allowed", count(cluster),
@@ -167,9 +166,9 @@ CUresult check_launch(const LaunchShape& shape, KernelState& state, const Device
                       const LaunchOptions& options, const StreamHandle* stream, LaunchForm* form) {
   if (CUresult result = check_shape(shape, state, device)) return result;
   if (CUresult result = check_shared(shape, state, device)) return result;
-  if (CUresult result =
-          find_cluster(shape, state, device, options.has_cluster ? options.cluster : nullptr,
-                       form->cluster, &form->explicit_cluster))
+  if (CUresult result = find_cluster(shape, state, device,
+                                     options.has_cluster ? options.cluster : nullptr,
+                                     form->cluster, &form->explicit_cluster))
     return result;
   if (CUresult result = check_preferred_cluster(options, shape.grid, form->cluster)) return result;
   if (options.cooperative)
@@ -296,14 +295,15 @@ CUresult launch_on(Function& function, const Shape& shape, const ResolvedStream&
   if (CUresult result = pack_parameters(grid->params, function.state->function(), params, extra))
     return result;
   std::shared_ptr<Instance> instance;
-  if (CUresult result = find_code(function, shape, context, form.residency, &grid->code, &instance))
+  if (CUresult result =
+          find_code(function, shape, context, form.residency, &grid->code, &instance))
     return result;
   grid->priority =
       priority_levels * (options.has_priority ? options.priority : on.stream->priority());
   if (instance->program().launches_grids())
     grid->children = child_grids_of_launch(context, instance, grid->priority);
-  if (CUresult result =
-          fill_grid(*grid, shape, form, options, context, *function.state, std::move(instance)))
+  if (CUresult result = fill_grid(*grid, shape, form, options, context, *function.state,
+                                  std::move(instance)))
     return result;
   if (on.handle) grid->partition = on.handle->partition;
   context.print.flush();

@@ -61,10 +61,11 @@ Result<jit::CompileFn> open_compiler() {
 
 std::string cache_key(const std::string& content_hash, const std::string& kernel,
                       const jit::Specialization& spec) {
-  std::string text = fmt::format("{}|{}|{},{},{}|{}|{}|{}|{}|{}|{}|{}", content_hash, kernel,
-                                 spec.block[0], spec.block[1], spec.block[2], spec.small_grid,
-                                 spec.strategy, spec.width, static_cast<int>(spec.residency),
-                                 spec.opt_level, host_key(), kernel::kernel_abi_version);
+  std::string text =
+      fmt::format("{}|{}|{},{},{}|{}|{}|{}|{}|{}|{}|{}", content_hash, kernel, spec.block[0],
+                  spec.block[1], spec.block[2], spec.small_grid, spec.strategy, spec.width,
+                  static_cast<int>(spec.residency), spec.opt_level, host_key(),
+                  kernel::kernel_abi_version);
   return image::content_hash(text.data(), text.size());
 }
 
@@ -146,7 +147,8 @@ ptx::Index Program::find_variable(const std::string& name) const {
 }
 
 std::shared_ptr<const engine::KernelCode> Program::find(Versions& versions, const uint32_t block[3],
-                                                        bool small_grid, jit::Residency residency) {
+                                                        bool small_grid,
+                                                        jit::Residency residency) {
   std::lock_guard lock(versions.mutex);
   for (size_t i = 0; i < versions.list.size(); ++i) {
     Version& version = versions.list[i];
@@ -229,8 +231,8 @@ Result<std::shared_ptr<const engine::KernelCode>> Program::build(ptx::Index kern
   return loaded;
 }
 
-Result<void> Program::verify_all(bool forget,
-                                 const std::function<Result<void>(const ptx::Function&)>& also) {
+Result<void> Program::verify_all(
+    bool forget, const std::function<Result<void>(const ptx::Function&)>& also) {
   {
     std::lock_guard lock(compile_mutex_);
     for (ptx::Index i = 0; i < module_->functions.size(); ++i) {
@@ -324,16 +326,15 @@ Result<KernelNeeds> Program::needs(ptx::Index kernel) {
       needs.launches_grids |= !module_->functions[f].has_body &&
                               module_->functions[f].name.starts_with("__cudaCDP2LaunchDevice");
     for (ptx::Index f : body->functions)
-      if (module_->functions[f].has_body && !module_->functions[f].is_entry &&
-          functions.insert(f).second)
+      if (module_->functions[f].has_body && !module_->functions[f].is_entry && functions.insert(f).second)
         todo.push_back(f);
   }
   if (needs.static_shared_bytes > most_static_shared)
-    return Error{
-        Code::invalid_ptx,
-        fmt::format("kernel '{}' uses too much shared memory: {} bytes, {} at most",
-                    module_->functions[kernel].name, needs.static_shared_bytes, most_static_shared),
-        "more is dynamic shared memory: .extern .shared, and the size at launch"};
+    return Error{Code::invalid_ptx,
+                 fmt::format("kernel '{}' uses too much shared memory: {} bytes, {} at most",
+                             module_->functions[kernel].name, needs.static_shared_bytes,
+                             most_static_shared),
+                 "more is dynamic shared memory: .extern .shared, and the size at launch"};
   std::lock_guard lock(versions.mutex);
   versions.needs = needs;
   versions.needs_known = true;

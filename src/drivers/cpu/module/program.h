@@ -64,8 +64,8 @@ class Program {
   /// What all handles of the kernel share. Launches made by kernels find it here.
   std::shared_ptr<KernelState> state_of(ptx::Index kernel);
   void share_state(ptx::Index kernel, const std::shared_ptr<KernelState>& state);
-  /// Parses every body and checks it, `also` by the caller: what loading PTX text does. With
-  /// `forget` bodies are not kept (those of linked modules cannot be read again).
+  /// Parses every body and checks it, `also` by the caller: what loading PTX text does. With `forget`
+  /// bodies are not kept (those of linked modules cannot be read again).
   Result<void> verify_all(bool forget,
                           const std::function<Result<void>(const ptx::Function&)>& also);
   /// errors: invalid_ptx when the body cannot be parsed.
