@@ -30,6 +30,21 @@ __global__ void slow_mark(int value) {
   journal.add(value);
 }
 
+__device__ volatile int raised;
+
+/// Marks once another kernel has raised the flag: 0 when it does not within seconds.
+__global__ void mark_when_raised(int value) {
+  const long long begin = clock64();
+  while (!raised && clock64() - begin < 10'000'000'000) __nanosleep(1000);
+  journal.add(raised ? value : 0);
+}
+
+__global__ void raise_and_mark(int value) {
+  journal.add(value);
+  __threadfence();
+  raised = 1;
+}
+
 struct Launches {
   int count;
   cudaGraphExec_t graph[4];
@@ -176,7 +191,9 @@ static void order(Verdict& verdict) {
   }
   // A sibling does not hold the launching graph's tails up, but the host's launch.
   reset();
-  run(for_host(graph_of(launch, Launches{2, {slow, tail2}, {3, 1}}, 1, 0)));
+  cudaGraphExec_t waiting = for_device(graph_of(mark_when_raised, 10));
+  cudaGraphExec_t raising = for_device(graph_of(raise_and_mark, 40));
+  run(for_host(graph_of(launch, Launches{2, {waiting, raising}, {3, 1}}, 1, 0)));
   check_codes(verdict, 0, {0, 0}, "codes of a sibling and a tail");
   check_marks(verdict, {1, 40, 10, 99}, "a sibling is not waited for");
 }
