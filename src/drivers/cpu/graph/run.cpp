@@ -225,7 +225,7 @@ void Run::start_kernel(uint32_t index, const KernelStep& kernel) {
   if (kernel.launches || (executable_->flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH))
     grid->children = child_grids_of_launch(context, kernel.instance, grid->priority, environment_);
   if (!plan_->steps[index].after_begin.empty())
-    grid->begun = std::shared_ptr<void>(nullptr, [this, index](void*) {
+    grid->begun = std::shared_ptr<void>(this, [this, index](void*) {
       ShortSteps list;
       begin_followers(index, list);
       drain(list);
