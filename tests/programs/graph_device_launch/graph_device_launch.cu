@@ -357,6 +357,18 @@ static void copies(Verdict& verdict) {
   cudaGetLastError();
 }
 
+__global__ void fail_in_round(int round, int* nowhere) {
+  cudaGraphLaunch(cudaGetCurrentGraphExec(), cudaStreamGraphTailLaunch);
+  if (++rounds == round) *nowhere = 1;
+}
+
+/// A fault ends a graph that would launch itself for ever. The device is lost with it.
+static void fault(Verdict& verdict) {
+  reset();
+  CHECK(cudaGraphLaunch(for_device(graph_of(fail_in_round, 10, static_cast<int*>(nullptr))), 0));
+  verdict.equal(cudaDeviceSynchronize(), cudaErrorIllegalAddress, "the fault is told");
+}
+
 int main() {
   Verdict verdict;
   order(verdict);
@@ -365,5 +377,6 @@ int main() {
   refused(verdict);
   changed(verdict);
   copies(verdict);
+  fault(verdict);  // the last
   return verdict.finish();
 }
