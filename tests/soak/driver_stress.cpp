@@ -6,7 +6,6 @@
 //   driver_stress [--seconds N] [--threads N] [--streams N] [--seed N]
 // Exit status: 0 good, 1 something was lost, wrong or leaked, 2 wrong use.
 // Thread rule: streams are shared by all threads, everything else has one owner.
-#include <dlfcn.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -23,18 +22,6 @@
 #include "conformance/driver_calls.h"
 
 namespace limen::conform {
-
-void* driver_symbol(const char* name) {
-  static void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-  void* found = library ? dlsym(library, name) : nullptr;
-  if (!found) {
-    std::fprintf(stderr, "driver_stress: %s: %s\n", name, dlerror());
-    std::_Exit(1);
-  }
-  return found;
-}
-bool is_mutant(const char*) { return false; }
-CUresult called(const char*, CUresult result) { return result; }
 
 namespace {
 

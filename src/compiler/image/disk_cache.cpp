@@ -1,7 +1,8 @@
 // The disk cache of compiled kernels: one file a key, DIR/HH/REST.kernel with HHREST = content_hash
 // of the key. Readers trust nothing: magic, sizes, the full key and a checksum of everything must
-// agree, else the entry counts as absent and the next store replaces it. Writers fill a temporary
-// file and rename it, so that a reader of another process sees a whole entry or none. There are no
+// agree, else the entry counts as absent and the next store replaces it. Writers fill a file without
+// a name (where there are none, a temporary one) and name it when it is whole, so that a reader of
+// another process sees a whole entry or none, and who is killed leaves nothing. There are no
 // locks between processes: two that compile the same kernel both store it. Code is executed from
 // here, so only files of our own user that nobody else may write are read. Invariant: no failure of
 // the file system is more than a cache miss. Threads: any. Design page: docs/design/jit_cache.md.
@@ -158,6 +159,42 @@ std::optional<CacheEntry> unpack(const std::string& key, const std::string& file
   return entry;
 }
 
+/// A file that has no name until it is whole: who is killed while writing leaves nothing. False
+/// where the file system has no such files.
+bool write_nameless(const Location& at, const std::string& bytes) {
+  File file(open(at.folder.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0600));
+  if (!file || !write_all(file.fd(), bytes.data(), bytes.size())) return false;
+  const std::string self = fmt::format("/proc/self/fd/{}", file.fd());
+  // What has the name was no good, or another process was faster: then its entry goes as well as
+  // ours. Readers see a whole entry, or none for a moment.
+  for (int tries = 0; tries < 3; ++tries) {
+    if (linkat(AT_FDCWD, self.c_str(), AT_FDCWD, at.path.c_str(), AT_SYMLINK_FOLLOW) == 0)
+      return true;
+    if (errno != EEXIST) return false;
+    if (unlink(at.path.c_str()) != 0 && errno != ENOENT) return false;
+  }
+  return true;  // others store the same entry all the time
+}
+
+bool write_temporary(const Location& at, const std::string& bytes) {
+  static std::atomic<uint32_t> counter{0};
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);  // with the process id: unique even between containers
+  std::string temporary = fmt::format("{}/{}{}-{}-{:x}", at.folder, temporary_prefix, getpid(),
+                                      counter.fetch_add(1), now.tv_sec * 1000000000 + now.tv_nsec);
+  bool good;
+  {
+    File file(open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+    if (!file) return false;
+    good = write_all(file.fd(), bytes.data(), bytes.size());
+  }
+  if (good && rename(temporary.c_str(), at.path.c_str()) == 0) return true;
+  int why = errno;
+  unlink(temporary.c_str());
+  errno = why;
+  return false;
+}
+
 bool is_hex(std::string_view text) {
   return std::all_of(text.begin(), text.end(),
                      [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
@@ -263,22 +300,8 @@ void DiskCache::store(const std::string& key, const CacheEntry& entry) const {
   if (bytes.size() > max_bytes_ / 4) return;
   Location at = locate(directory_, key);
   if (!make_folders(at.folder)) return complain_once(directory_, "cannot be made", errno);
-  static std::atomic<uint32_t> counter{0};
-  timespec now{};
-  clock_gettime(CLOCK_REALTIME, &now);  // with the process id: unique even between containers
-  std::string temporary = fmt::format("{}/{}{}-{}-{:x}", at.folder, temporary_prefix, getpid(),
-                                      counter.fetch_add(1), now.tv_sec * 1000000000 + now.tv_nsec);
-  bool good;
-  {
-    File file(open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
-    if (!file) return complain_once(directory_, "cannot be written", errno);
-    good = write_all(file.fd(), bytes.data(), bytes.size());
-  }
-  if (!good || rename(temporary.c_str(), at.path.c_str()) != 0) {
-    int why = errno;
-    unlink(temporary.c_str());
-    return complain_once(directory_, "cannot be written", why);
-  }
+  if (!write_nameless(at, bytes) && !write_temporary(at, bytes))
+    return complain_once(directory_, "cannot be written", errno);
   if (is_time_to_evict(at.path, bytes.size(), max_bytes_)) evict(directory_, max_bytes_);
 }
 

@@ -3,11 +3,13 @@
 // variables: CUDA-GDB manual 13.0, "GPU core dump support". Thread rule: see coredump.h.
 #include "drivers/cpu/coredump.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
@@ -225,13 +227,47 @@ int with_light(int flags, bool on) {
   return on ? flags | CU_COREDUMP_LIGHTWEIGHT_FLAGS : flags & ~CU_COREDUMP_LIGHTWEIGHT_FLAGS;
 }
 
+std::string folder_of(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "." : path.substr(0, slash + 1);
+}
+
 // ---- The file
 // ------------------------------------------------------------------------------------
 
+/// A file without a name until it is whole, where the file system has such files: who is killed
+/// while writing leaves nothing.
 struct DumpFile {
+  const std::string path;
   int descriptor = -1;
+  bool named = true;
+
+  explicit DumpFile(std::string where) : path(std::move(where)) {
+    struct stat status{};
+    // A device or a pipe of the user's is written to as it is.
+    if (::stat(path.c_str(), &status) != 0 || S_ISREG(status.st_mode)) {
+      descriptor = ::open(folder_of(path).c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0600);
+      named = descriptor < 0;
+    }
+    if (named)
+      descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  }
   ~DumpFile() {
     if (descriptor >= 0) close(descriptor);
+  }
+  DumpFile(const DumpFile&) = delete;
+  DumpFile& operator=(const DumpFile&) = delete;
+
+  /// Gives the whole file its name; an older dump of that name goes.
+  bool finish() {
+    const std::string self = fmt::format("/proc/self/fd/{}", descriptor);
+    while (!named) {
+      if (linkat(AT_FDCWD, self.c_str(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW) == 0)
+        named = true;
+      else if (errno != EEXIST || unlink(path.c_str()) != 0)
+        return false;
+    }
+    return true;
   }
   /// Writes what can be read; memory that is unmapped meanwhile stays a hole.
   bool put(uint64_t offset, const void* bytes, uint64_t count) const {
@@ -285,7 +321,7 @@ std::string describe(Context& context, int code, const engine::FaultInfo* fault)
 /// Memory follows the text, each block at the offset that its line names.
 bool write_dump(Context& context, int code, const engine::FaultInfo* fault, const Effective& how,
                 const std::string& path) {
-  DumpFile file{::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)};
+  DumpFile file(path);
   if (file.descriptor < 0) {
     log::error("the core dump %s cannot be written: %s", path.c_str(), std::strerror(errno));
     return false;
@@ -304,7 +340,9 @@ bool write_dump(Context& context, int code, const engine::FaultInfo* fault, cons
     offset += (block.bytes + align - 1) / align * align;
   }
   text += "end\n";
-  return file.put(0, text.data(), text.size());
+  if (file.put(0, text.data(), text.size()) && file.finish()) return true;
+  log::error("the core dump %s is not whole: %s", path.c_str(), std::strerror(errno));
+  return false;
 }
 
 /// Waits at the pipe for somebody who writes to it.
@@ -323,12 +361,56 @@ void watch_pipe(const std::string& path) {
   }
 }
 
+std::string pipe_prefix() { return fmt::format("corepipe.cuda.{}.", host_name()); }
+
+/// Removes pipes of usual names beside ours whose processes were killed.
+void remove_dead_pipes(const std::string& folder) {
+  DIR* list = opendir(folder.c_str());
+  if (!list) return;
+  const std::string prefix = pipe_prefix();
+  while (dirent* item = readdir(list)) {
+    const std::string_view name = item->d_name;
+    int process = 0;
+    if (!name.starts_with(prefix)) continue;
+    const char* end = name.data() + name.size();
+    auto read = std::from_chars(name.data() + prefix.size(), end, process);
+    if (read.ec != std::errc() || read.ptr != end || process <= 0) continue;
+    if (kill(process, 0) == 0 || errno != ESRCH) continue;
+    const std::string path = folder + "/" + std::string(name);
+    struct stat status{};
+    if (lstat(path.c_str(), &status) != 0 || !S_ISFIFO(status.st_mode)) continue;
+    // Perhaps its process lives where we cannot see it: then somebody reads.
+    const int writer = ::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
+    if (writer >= 0)
+      close(writer);
+    else if (errno == ENXIO)
+      unlink(path.c_str());
+  }
+  closedir(list);
+}
+
+/// Takes the pipe that this process made away when it ends.
+void remove_pipe_at_exit(const std::string& path) {
+  struct Made {
+    std::string path;
+    pid_t process;
+  };
+  static const Made* made;
+  made = new Made{path, getpid()};
+  std::atexit([] {
+    if (made->process == getpid()) unlink(made->path.c_str());  // not in a child of fork
+  });
+}
+
 /// Under the lock.
 void start_pipe() {
   GlobalSettings& all = global();
   if (all.watching) return;
   const std::string path = expand(all.pipe);
-  if (mkfifo(path.c_str(), 0600) != 0 && errno != EEXIST) {
+  remove_dead_pipes(folder_of(path));
+  if (mkfifo(path.c_str(), 0600) == 0) {
+    remove_pipe_at_exit(path);
+  } else if (errno != EEXIST) {
     log::error("the core dump pipe %s cannot be made: %s", path.c_str(), std::strerror(errno));
     return;
   }

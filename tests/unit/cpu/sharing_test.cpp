@@ -172,6 +172,31 @@ TEST(SharedEventTest, another_process_wakes_us_and_its_death_does_too) {
   }
 }
 
+TEST(SharedEventTest, killed_at_any_moment_a_recorder_blocks_nobody) {
+  auto event = SharedEvent::create();
+  for (int round = 0; round < 40; ++round) {
+    const pid_t child = fork();
+    if (child == 0)
+      for (;;) event->finish(event->begin());
+    usleep(static_cast<useconds_t>(500 + round * 37));
+    const uint64_t own = event->begin();  // beside the child
+    kill(child, SIGKILL);
+    event->finish(own);
+    event->wait(event->latest());
+    event->finish(event->begin());
+    EXPECT_TRUE(event->done(event->latest()));
+    waitpid(child, nullptr, 0);
+  }
+}
+
+TEST(ProcessHandleTest, a_process_of_the_same_number_is_another_one) {
+  const uint64_t started = start_time_of(getpid());
+  EXPECT_NE(started, 0u);
+  EXPECT_FALSE(is_gone(getpid(), started));
+  EXPECT_FALSE(is_gone(getpid(), 0));
+  EXPECT_TRUE(is_gone(getpid(), started + 1));
+}
+
 TEST(ProcessHandleTest, only_what_is_still_the_same_is_believed) {
   auto file = SharedFile::create("test", 1 << 20);
   ProcessHandle handle = ProcessHandle::make(ProcessHandle::Kind::memory, *file);

@@ -2,6 +2,7 @@
 #include "drivers/cpu/memory/process_handle.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,20 +20,34 @@ namespace limen::cpu {
 
 namespace {
 
-/// Field 22 of /proc/PID/stat; 0 when there is no such process.
-uint64_t start_time_of(int process) {
+/// State and start time of /proc/PID/stat; false when there is no such process.
+bool read_stat(int process, char* state, uint64_t* started) {
   std::ifstream file(fmt::format("/proc/{}/stat", process));
   std::string line;
-  if (!std::getline(file, line)) return 0;
+  if (!std::getline(file, line)) return false;
   // The name in parentheses may hold anything: fields are counted behind it.
   std::istringstream rest(line.substr(line.rfind(')') + 1));
   std::string word;
-  for (int field = 3; field < 22; ++field) rest >> word;
-  uint64_t ticks = 0;
-  return rest >> ticks ? ticks : 0;
+  rest >> *state;
+  for (int field = 4; field < 22; ++field) rest >> word;
+  return static_cast<bool>(rest >> *started);
 }
 
 }  // namespace
+
+uint64_t start_time_of(int process) {
+  char state;
+  uint64_t started = 0;
+  return read_stat(process, &state, &started) ? started : 0;
+}
+
+bool is_gone(int process, uint64_t started) {
+  if (kill(process, 0) != 0 && errno == ESRCH) return true;
+  char state;
+  uint64_t found = 0;
+  if (!read_stat(process, &state, &found)) return false;
+  return state == 'Z' || state == 'X' || (started && started != found);
+}
 
 uint64_t ProcessHandle::expected_sum() const {
   uint64_t hash = static_cast<uint64_t>(kind);

@@ -12,6 +12,12 @@
 
 namespace limen::cpu {
 
+/// When a process started, in clock ticks after boot; 0 when there is none.
+uint64_t start_time_of(int process);
+/// Whether nobody will finish what the process began. One that was killed stays a zombie until its
+/// parent asks for it; another one of its number started at another time (`started`; 0: not known).
+bool is_gone(int process, uint64_t started);
+
 struct ProcessHandle {
   enum class Kind : uint32_t { memory = 0x4c694d65, event = 0x4c694576 };
   Kind kind = Kind::memory;

@@ -2,7 +2,6 @@
 #include "drivers/cpu/stream/shared_event.h"
 
 #include <linux/futex.h>
-#include <signal.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -11,28 +10,27 @@
 #include <atomic>
 #include <cerrno>
 #include <climits>
-#include <fstream>
-#include <string>
 
 #include "base/log.h"
+#include "drivers/cpu/memory/process_handle.h"
 #include "drivers/cpu/stream/stream.h"
 
 namespace limen::cpu {
 
 namespace {
 constexpr uint64_t page_bytes = 8192;
-constexpr uint64_t slot_count = 400;
+constexpr uint64_t slot_count = 300;
 constexpr uint64_t event_magic = 0x746e6576456e6d4c;
-/// Whether nobody will finish what the process began. One that was killed stays a zombie until its
-/// parent asks for it.
-bool is_gone(int process) {
-  if (kill(process, 0) != 0 && errno == ESRCH) return true;
-  std::ifstream file("/proc/" + std::to_string(process) + "/stat");
-  std::string line;
-  if (!std::getline(file, line)) return false;
-  const size_t name_end = line.rfind(')');
-  return name_end != std::string::npos && name_end + 2 < line.size() &&
-         (line[name_end + 2] == 'Z' || line[name_end + 2] == 'X');
+
+/// When this process started; asked anew after a fork.
+uint64_t own_start_time() {
+  static std::atomic<int> process{0};
+  static std::atomic<uint64_t> started{0};
+  if (process.load(std::memory_order_acquire) != getpid()) {
+    started = start_time_of(getpid());
+    process.store(getpid(), std::memory_order_release);
+  }
+  return started;
 }
 
 }  // namespace
@@ -43,7 +41,9 @@ struct SharedEvent::Page {
   std::atomic<uint32_t> epoch, sleepers;
   struct Slot {
     std::atomic<uint64_t> done;
-    std::atomic<int32_t> process;  ///< who recorded last
+    /// Who made its latest record: low half of the record's number, then the process.
+    std::atomic<uint64_t> claim;
+    std::atomic<uint64_t> started;  ///< when that process started: numbers of processes come again
   };
   Slot slots[slot_count];
 };
@@ -78,10 +78,33 @@ bool SharedEvent::done(uint64_t record) const {
 }
 
 uint64_t SharedEvent::begin() {
-  const uint64_t record = page_->recorded.fetch_add(1) + 1;
-  if (record > slot_count) wait(record - slot_count);
-  page_->slots[record % slot_count].process = getpid();
-  return record;
+  const uint64_t started = own_start_time();
+  // A number counts from when its slot names its process: who is killed in between leaves a claim
+  // that nobody waits for, and that the next one takes over.
+  uint64_t stuck_at = 0;
+  int tries = 0;
+  for (;;) {
+    const uint64_t record = page_->recorded.load() + 1;
+    if (record > slot_count) wait(record - slot_count);
+    Page::Slot& slot = page_->slots[record % slot_count];
+    uint64_t claim = slot.claim.load();
+    const auto claimer = static_cast<int>(uint32_t(claim));
+    if (claimer && claim >> 32 == uint32_t(record)) {
+      if (page_->recorded.load() >= record) continue;
+      // Somebody is between the two steps: a moment, or for ever.
+      if (stuck_at != record) tries = 0;
+      stuck_at = record;
+      if (++tries < 10000 && !(tries % 16 == 0 && is_gone(claimer, 0))) {
+        usleep(tries < 16 ? 0 : 1000);
+        continue;
+      }
+    }
+    const uint64_t own = record << 32 | uint32_t(getpid());
+    if (!slot.claim.compare_exchange_strong(claim, own)) continue;
+    slot.started = started;
+    uint64_t before = record - 1;
+    if (page_->recorded.compare_exchange_strong(before, record)) return record;
+  }
 }
 
 void SharedEvent::finish(uint64_t record) {
@@ -100,10 +123,12 @@ void SharedEvent::wait(uint64_t record) const {
     // The other process may be killed at any time: nobody would wake us then.
     constexpr timespec look_again{0, 50'000'000};
     syscall(SYS_futex, &page_->epoch, FUTEX_WAIT, epoch, &look_again, nullptr, 0);
-    const int process = page_->slots[record % slot_count].process.load();
-    if (!done(record) && process && process != getpid() && is_gone(process)) {
+    Page::Slot& slot = page_->slots[record % slot_count];
+    const auto process = static_cast<int>(uint32_t(slot.claim.load()));
+    const uint64_t started = slot.started.load();
+    if (!done(record) && process != getpid() && is_gone(process, started)) {
       log::warn("process %d ended before an event that it recorded was reached", process);
-      page_->slots[record % slot_count].done.store(record);
+      slot.done.store(record);
       break;
     }
   }
