@@ -254,6 +254,8 @@ CALL_NAMES = {
     "malloc_256B": "cudaMalloc + cudaFree, 256 B",
     "malloc_1MiB": "cudaMalloc + cudaFree, 1 MiB",
     "malloc_64MiB": "cudaMalloc + cudaFree, 64 MiB",
+    "pool_loop_1MiB": "cudaMallocAsync, empty kernel, cudaFreeAsync, synchronise, 1 MiB",
+    "pool_loop_64MiB": "the same, 64 MiB",
     "copy_4B_up": "cudaMemcpy of 4 bytes to the device",
     "copy_4B_down": "cudaMemcpy of 4 bytes from the device",
 }

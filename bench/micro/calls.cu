@@ -58,6 +58,18 @@ int main() {
   double small = median_us(501, 1, malloc_free(256), [] {});
   double middle = median_us(501, 1, malloc_free(1 << 20), [] {});
   double large = median_us(101, 1, malloc_free(64 << 20), [] {});
+  // The usual loop on the default pool, whose release threshold is 0: each round gives all back.
+  auto pool_loop = [](size_t bytes) {
+    return [bytes] {
+      void* memory = nullptr;
+      check(cudaMallocAsync(&memory, bytes, nullptr));
+      empty<<<1, 32>>>();
+      check(cudaFreeAsync(memory, nullptr));
+      check(cudaStreamSynchronize(nullptr));
+    };
+  };
+  double pool_middle = median_us(501, 1, pool_loop(1 << 20), [] {});
+  double pool_large = median_us(101, 1, pool_loop(64 << 20), [] {});
   int* memory = nullptr;
   int value = 0;
   check(cudaMalloc(&memory, sizeof value));
@@ -69,8 +81,9 @@ int main() {
   }, [] {});
   check(cudaGetLastError());
   std::printf("{\"launch\": %.3f, \"launch_sync\": %.3f, \"burst\": %.3f, \"malloc_256B\": %.3f, "
-              "\"malloc_1MiB\": %.3f, \"malloc_64MiB\": %.3f, \"copy_4B_up\": %.3f, "
+              "\"malloc_1MiB\": %.3f, \"malloc_64MiB\": %.3f, \"pool_loop_1MiB\": %.3f, "
+              "\"pool_loop_64MiB\": %.3f, \"copy_4B_up\": %.3f, "
               "\"copy_4B_down\": %.3f}\n",
-              launch, launch_sync, burst, small, middle, large, up, down);
+              launch, launch_sync, burst, small, middle, large, pool_middle, pool_large, up, down);
   return 0;
 }

@@ -5,12 +5,15 @@
 #include "base/config.h"
 
 #include <sys/auxv.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <string>
 
 extern char** environ;
 
@@ -72,6 +75,7 @@ bool read_cc(std::string_view text, ComputeCapability& out, int64_t, int64_t, co
 
 void report(const char* name, const char* text, const char* type, int64_t min, int64_t max,
             const char* values, const char* fallback) {
+  if (!tells_of_configuration()) return;
   std::string wanted = std::string("a ") + type;
   if (*values) wanted = std::string("one of ") + values;
   if (min != max) wanted = "a number from " + std::to_string(min) + " to " + std::to_string(max);
@@ -87,11 +91,27 @@ void report_unknown_names() {
     std::string_view name = text.substr(0, text.find('='));
     bool known = false;
     for (const ConfigVariable& variable : variables) known |= name == variable.name;
-    if (!known) {
+    if (!known && tells_of_configuration()) {
       std::fprintf(stderr, "limen: error: no such variable: %.*s (see: limen env)\n",
                    static_cast<int>(name.size()), name.data());
     }
   }
+}
+
+/// Leaves a mark in this process, a mapping of no content: its name is what all copies of this code
+/// can see, whatever scope of the dynamic linker they live in. It goes with exec. False: it is
+/// there already.
+bool leave_mark() {
+  constexpr const char* name = "limen-configuration-told";
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);)
+    if (line.find(name) != std::string::npos) return false;
+  constexpr size_t bytes = 4096;
+  const int file = memfd_create(name, MFD_CLOEXEC);
+  if (file < 0) return true;
+  if (ftruncate(file, bytes) == 0) mmap(nullptr, bytes, PROT_NONE, MAP_SHARED, file, 0);
+  close(file);
+  return true;
 }
 
 Config* read_environment() {
@@ -113,6 +133,11 @@ Config* read_environment() {
 const Config& config() {
   static const Config* const values = read_environment();  // leaked: used after static destructors
   return *values;
+}
+
+bool tells_of_configuration() {
+  static const bool first = leave_mark();
+  return first;
 }
 
 std::span<const ConfigVariable> config_variables() { return variables; }

@@ -12,6 +12,10 @@ namespace limen {
 /// The values in force for this process.
 const Config& config();
 
+/// Whether this copy of the code is the one that tells what is wrong with the configuration. Each of
+/// Limen's libraries has a copy; the first of a process that finds something tells all of it.
+bool tells_of_configuration();
+
 /// One row of spec/config.toml, for `limen env` and the documents.
 struct ConfigVariable {
   const char* name;

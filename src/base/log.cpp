@@ -106,20 +106,21 @@ int detail::read_level() {
   std::string_view path;
   const std::string& setting = config().log;
   if (!parse_log_setting(setting, chosen, path)) {
-    write_line(Level::error,
-               "LIMEN_LOG=" + setting +
-                   " does not begin with off, error, warn, info or trace; using warn");
+    if (tells_of_configuration())
+      write_line(Level::error,
+                 "LIMEN_LOG=" + setting +
+                     " does not begin with off, error, warn, info or trace; using warn");
     chosen = Level::warn;
     path = {};
   }
   if (!path.empty() && log_fd.load() == STDERR_FILENO) {
     int fd = ::open(std::string(path).c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    if (fd < 0) {
-      write_line(Level::error, "LIMEN_LOG: cannot open " + std::string(path) + ": " +
-                                   std::strerror(errno) + "; using standard error");
-    } else {
+    const int why = errno;
+    if (fd >= 0)
       log_fd.store(fd);
-    }
+    else if (tells_of_configuration())
+      write_line(Level::error, "LIMEN_LOG: cannot open " + std::string(path) + ": " +
+                                   std::strerror(why) + "; using standard error");
   }
   level.store(static_cast<int>(chosen));
   return static_cast<int>(chosen);

@@ -33,15 +33,15 @@ class Test:
         self.args = args
         self.random = random.Random(args.seed)
         self.folder = folder
-        for name in ("cache", "work", "tmp", "home"):
+        for name in ("cache", "cwd", "tmp", "home"):
             (folder / name).mkdir()
         self.started = []
         self.counts = {}
         self.env = {
             "PATH": os.environ["PATH"], "LD_LIBRARY_PATH": args.lib, "HOME": str(folder / "home"),
             "TMPDIR": str(folder / "tmp"), "LIMEN_CACHE_DIR": str(folder / "cache"),
-            "LIMEN_THREADS": "2", "LIMEN_LOG": f"error:{folder}/work/limen.log",
-            "CUDA_LOG_FILE": str(folder / "work/cuda.log"),
+            "LIMEN_THREADS": "2", "LIMEN_LOG": f"error:{folder}/cwd/limen.log",
+            "CUDA_LOG_FILE": str(folder / "cwd/cuda.log"),
             "CUDA_ENABLE_COREDUMP_ON_EXCEPTION": "1",
             "CUDA_COREDUMP_GENERATION_FLAGS": "skip_abort",
         }
@@ -51,7 +51,7 @@ class Test:
 
     def start(self, *words, **more):
         process = subprocess.Popen([self.args.victim, *words], env=self.env, text=True,
-                                   cwd=self.folder / "work", stdin=subprocess.DEVNULL,
+                                   cwd=self.folder / "cwd", stdin=subprocess.DEVNULL,
                                    stderr=subprocess.PIPE, stdout=subprocess.PIPE, **more)
         self.started.append(process)
         return process
@@ -141,7 +141,7 @@ class Test:
 
     def check_work(self):
         """Whole core dumps and logs, and nothing of a process that is gone."""
-        for path in (self.folder / "work").iterdir():
+        for path in (self.folder / "cwd").iterdir():
             if path.name in ("limen.log", "cuda.log"):
                 continue
             if not path.name.startswith("core.cuda."):

@@ -233,6 +233,7 @@ void Context::end() {
   for (const Mapping& mapping : driver().virtual_space.owned_by(owner))
     driver().virtual_space.displace(mapping.base, mapping.kind);
   device.memory().release_owner(owner);
+  device.memory().drop_freed();
   driver().host->release_owner(owner);
 }
 
@@ -516,6 +517,7 @@ CUresult cuCtxSynchronize(CUcontext ctx) {
   if (!green) return context->synchronize();
   for (auto& stream : green->list_streams()) stream->wait_all(context->wait_policy());
   context->print.flush();
+  trim_pools_at_sync(context->device);
   return context->sticky();
 }
 

@@ -129,6 +129,12 @@ void synchronize_all_contexts();
 /// All contexts that are active now.
 std::vector<Context*> active_contexts();
 
+/// Kernels are about to start: in them, what the program has freed faults. One load a device.
+inline void seal_freed_memory() {
+  for (Device* device : driver().devices)
+    if (device->memory().has_unsealed()) device->memory().seal_freed();
+}
+
 /// This thread's own default stream in `context` (CU_STREAM_PER_THREAD).
 StreamHandle* per_thread_stream(Context& context);
 

@@ -56,8 +56,10 @@ bool environment_is(const char* name, const char* value) {
 /// What the system could still give to new blocks. Memory is committed when it is touched: blocks
 /// that are allocated already and not resident yet will want theirs, too.
 uint64_t bytes_for_new_blocks(const Driver& made, uint64_t resident_at_start) {
-  uint64_t promised = made.host ? made.host->used_bytes() : 0;
-  for (const Device* device : made.devices) promised += device->memory().used_bytes();
+  // Pages that were freed and kept count as wanted, too: part of them is resident.
+  auto wanted = [](const Allocator& memory) { return memory.used_bytes() + memory.freed_bytes(); };
+  uint64_t promised = made.host ? wanted(*made.host) : 0;
+  for (const Device* device : made.devices) promised += wanted(device->memory());
   const uint64_t resident = resident_bytes();
   const uint64_t touched = resident - std::min(resident, resident_at_start);
   const uint64_t untouched = promised - std::min(promised, touched);
@@ -86,14 +88,16 @@ Result<void> make_devices(Driver& made, const std::vector<unsigned>& visible) {
   uint64_t each = settings.memory_bytes ? settings.memory_bytes
                                         : machine / 2 / std::max(settings.devices, 1u);
   each = std::max(each / chunk_bytes, uint64_t{32}) * chunk_bytes;
+  auto freed_waits = [&made] { made.ageing.wake(); };
   for (uint32_t i = 0; i < count; ++i) {
     Allocator::Options options{made.space.partition_base(i), made.space.partition_bytes(), each,
-                               "device", available, nullptr};
+                               "device", available, freed_waits};
     made.devices.push_back(new Device(static_cast<int>(i), visible[i], settings,
                                       made.pool->threads(), new Allocator(std::move(options))));
   }
   made.host = new Allocator({made.space.partition_base(count), made.space.partition_bytes(),
-                             machine, "pinned host", available, nullptr});
+                             machine, "pinned host", available});
+  for (Device* device : made.devices) made.ageing.watch(device->memory());
   made.virtual_space.bind(made.space.partition_base(count + 1), made.space.partition_bytes());
   return {};
 }

@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "drivers/cpu/handle.h"
 #include "drivers/cpu/memory/address_space.h"
+#include "drivers/cpu/memory/ageing.h"
 #include "drivers/cpu/memory/allocator.h"
 #include "drivers/cpu/memory/virtual_space.h"
 #include "engine/engine.h"
@@ -70,6 +71,7 @@ struct Driver {
   VirtualSpace virtual_space;
   std::vector<Device*> devices;
   Allocator* host = nullptr;  ///< pinned memory
+  Ageing ageing;              ///< of the devices' freed memory
   ContextEndHook context_end_hook = nullptr;
 
   Arena<Context> contexts;

@@ -307,6 +307,7 @@ CUresult launch_on(Function& function, const Shape& shape, const ResolvedStream&
     return result;
   if (on.handle) grid->partition = on.handle->partition;
   context.print.flush();
+  seal_freed_memory();
   before_work(context, *on.stream);
   if (options.all_begun) record_beginning(*grid, context, options.all_begun);
   uint64_t seq = on.stream->launch(std::move(grid));

@@ -17,6 +17,28 @@ CONFORM(cuMemPoolSetAttribute, release_threshold) {
               attribute(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT) >= 64 * mega);
 }
 
+CONFORM(cuMemPoolSetAttribute, release_at_stream_and_event) {
+  // source: CUDA Driver API 13.0, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD: "on the next call to stream,
+  // event or context synchronize". to measure on H200
+  CUmemoryPool pool = make_pool();
+  CUstream stream = new_stream();
+  REQUIRE(cuMemFreeAsync(take(pool, 64 * mega, stream), stream));
+  expect_true("kept until then", attribute(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT) >= 64 * mega);
+  REQUIRE(cuStreamSynchronize(stream));
+  expect("a stream", attribute(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT), 0u);
+  CUevent event = nullptr;
+  REQUIRE(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+  REQUIRE(cuMemFreeAsync(take(pool, 64 * mega, stream), stream));
+  REQUIRE(cuEventRecord(event, stream));
+  REQUIRE(cuEventSynchronize(event));
+  expect("an event", attribute(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT), 0u);
+  set(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, 64 * mega);
+  REQUIRE(cuMemFreeAsync(take(pool, 64 * mega, stream), stream));
+  REQUIRE(cuStreamSynchronize(stream));
+  expect("with a threshold it stays", attribute(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT),
+         uint64_t{64 * mega});
+}
+
 CONFORM(cuMemPoolSetAttribute, reuse_by_chance) {
   CUmemoryPool pool = make_pool();
   set(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, ~uint64_t{0});

@@ -193,5 +193,135 @@ TEST_F(AllocatorTest, threads_never_share_a_block) {
   EXPECT_EQ(memory_->used_bytes(), 0u);
 }
 
+/// An allocator that keeps freed pages, as the driver's do.
+class FreedPagesTest : public AllocatorTest {
+ protected:
+  FreedPagesTest() {
+    memory_ = std::make_unique<Allocator>(Allocator::Options{
+        space_.partition_base(0), space_.partition_bytes(), limit, "test",
+        [this] { return ++asked_, available_; }, [this] { ++waits_; }});
+  }
+  static constexpr uint64_t mib = uint64_t{1} << 20;
+  uint64_t available_ = uint64_t{1} << 40;
+  int asked_ = 0, waits_ = 0;
+};
+
+unsigned char& byte_at(uint64_t address) { return *reinterpret_cast<unsigned char*>(address); }
+
+TEST_F(FreedPagesTest, the_next_block_of_a_size_takes_them) {
+  for (uint64_t bytes : {64 * uint64_t{1024}, mib, 64 * mib}) {
+    const uint64_t block = get(bytes);
+    byte_at(block) = 7;
+    EXPECT_TRUE(memory_->release(block));
+    EXPECT_FALSE(memory_->release(block));
+    Allocation found;
+    EXPECT_FALSE(memory_->find(block, &found));
+    EXPECT_EQ(memory_->used_bytes(), 0u);
+    EXPECT_EQ(memory_->freed_bytes(), bytes);
+    EXPECT_EQ(get(bytes), block);
+    EXPECT_EQ(byte_at(block), 7);
+    EXPECT_EQ(memory_->used_bytes(), bytes);
+    EXPECT_EQ(memory_->freed_bytes(), 0u);
+    EXPECT_TRUE(memory_->release(block));
+    memory_->drop_freed();
+  }
+  EXPECT_GT(waits_, 0);
+}
+
+TEST_F(FreedPagesTest, pinned_and_managed_memory_begins_as_zeros) {
+  for (MemoryKind kind : {MemoryKind::host, MemoryKind::managed}) {
+    uint64_t block = memory_->allocate(mib, kind, 1);
+    touch(block, mib);
+    EXPECT_TRUE(memory_->release(block));
+    block = memory_->allocate(mib, kind, 1);
+    EXPECT_EQ(byte_at(block), 0);
+    EXPECT_EQ(byte_at(block + mib - 1), 0);
+    EXPECT_TRUE(memory_->release(block));
+  }
+}
+
+TEST_F(FreedPagesTest, are_cut_to_size_and_guarded) {
+  const uint64_t block = get(mib);
+  touch(block, mib);
+  EXPECT_TRUE(memory_->release(block));
+  const uint64_t cut = get(mib - 8192);
+  EXPECT_EQ(cut, block);
+  touch(cut, mib - 8192);
+  EXPECT_DEATH(byte_at(cut + mib - 8192) = 1, "");
+  EXPECT_TRUE(memory_->release(cut));
+  EXPECT_NE(get(mib), cut);      // too small by now
+  EXPECT_NE(get(mib / 2), cut);  // far too large
+}
+
+TEST_F(FreedPagesTest, fault_once_kernels_have_started) {
+  const uint64_t block = get(mib), pooled = get(2 * mib);
+  byte_at(block) = byte_at(pooled) = 9;
+  EXPECT_TRUE(memory_->release(block));
+  EXPECT_TRUE(memory_->release(pooled, Allocator::Stray::passes));
+  EXPECT_TRUE(memory_->has_unsealed());
+  memory_->seal_freed();
+  EXPECT_FALSE(memory_->has_unsealed());
+  EXPECT_DEATH(byte_at(block) = 1, "");
+  EXPECT_EQ(byte_at(pooled), 9);
+  EXPECT_EQ(get(mib), block);
+  EXPECT_EQ(byte_at(block), 9);
+}
+
+TEST_F(FreedPagesTest, go_back_to_the_system_with_time) {
+  const uint64_t block = get(mib);
+  byte_at(block) = 9;
+  EXPECT_TRUE(memory_->release(block));
+  const uint64_t now = coarse_clock_ns();
+  EXPECT_TRUE(memory_->age_freed(now));
+  EXPECT_EQ(byte_at(block), 9);
+  EXPECT_TRUE(memory_->age_freed(now + 100'000'000));
+  EXPECT_FALSE(memory_->has_unsealed());
+  EXPECT_DEATH(byte_at(block) = 1, "");
+  EXPECT_EQ(get(mib), block);  // still there, perhaps cleared by the system
+  touch(block, mib);
+  EXPECT_TRUE(memory_->release(block));
+  EXPECT_FALSE(memory_->age_freed(now + 5'000'000'000));
+  EXPECT_EQ(memory_->freed_bytes(), 0u);
+}
+
+TEST_F(FreedPagesTest, are_bounded) {
+  std::vector<uint64_t> blocks;
+  for (int i = 0; i < 200; ++i) blocks.push_back(get(mib));
+  for (uint64_t block : blocks) EXPECT_TRUE(memory_->release(block));
+  EXPECT_LE(memory_->freed_bytes(), limit / 4);
+  EXPECT_EQ(memory_->used_bytes(), 0u);
+  const uint64_t large = get(limit);  // the pages kept are no part of the device's memory
+  EXPECT_NE(large, 0u);
+  EXPECT_TRUE(memory_->release(large));
+}
+
+TEST_F(FreedPagesTest, go_when_the_system_is_short) {
+  available_ = 400 * mib;
+  EXPECT_TRUE(memory_->release(get(32 * mib)));
+  available_ = 16 * mib;
+  EXPECT_EQ(get(70 * mib), 0u);
+  EXPECT_EQ(memory_->freed_bytes(), 0u);
+  EXPECT_NE(get(8 * mib), 0u);
+}
+
+TEST_F(FreedPagesTest, the_system_is_asked_rarely_while_it_has_plenty) {
+  for (int i = 0; i < 1000; ++i) EXPECT_TRUE(memory_->release(get(64 * mib)));
+  EXPECT_LE(asked_, 2);
+  for (int i = 0; i < 1000; ++i) {
+    EXPECT_TRUE(memory_->release(get(64 * mib)));
+    memory_->drop_freed();
+  }
+  EXPECT_LT(asked_, 100);
+}
+
+TEST_F(FreedPagesTest, the_system_is_asked_each_time_while_little_is_left) {
+  available_ = 100 * mib;
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_TRUE(memory_->release(get(64 * mib)));
+    EXPECT_EQ(memory_->freed_bytes(), 0u);  // nothing is kept then
+  }
+  EXPECT_EQ(asked_, 10);
+}
+
 }  // namespace
 }  // namespace limen::cpu

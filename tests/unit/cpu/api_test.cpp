@@ -311,6 +311,55 @@ TEST_F(Api, stream_ordered_memory_is_reused_and_trimmed) {
   EXPECT_EQ(bytes, 0u);
 }
 
+TEST_F(Api, pools_give_back_at_every_synchronising_call) {
+  CUmemoryPool pool = nullptr;
+  ASSERT_EQ(cuDeviceGetDefaultMemPool(&pool, 0), CUDA_SUCCESS);
+  CUstream stream = nullptr;
+  CUevent event = nullptr;
+  ASSERT_EQ(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+  ASSERT_EQ(cuEventCreate(&event, CU_EVENT_DEFAULT), CUDA_SUCCESS);
+  auto reserved = [&] {
+    uint64_t bytes = 0;
+    EXPECT_EQ(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &bytes),
+              CUDA_SUCCESS);
+    return bytes;
+  };
+  constexpr uint64_t bytes = 4 << 20;
+  size_t before = 0, after = 0, total = 0;
+  ASSERT_EQ(cuMemGetInfo(&before, &total), CUDA_SUCCESS);
+  for (int how = 0; how < 3; ++how) {
+    CUdeviceptr block = 0;
+    ASSERT_EQ(cuMemAllocAsync(&block, bytes, stream), CUDA_SUCCESS);
+    ASSERT_EQ(cuMemsetD8Async(block, 1, bytes, stream), CUDA_SUCCESS);
+    ASSERT_EQ(cuMemFreeAsync(block, stream), CUDA_SUCCESS);
+    ASSERT_EQ(cuEventRecord(event, stream), CUDA_SUCCESS);
+    EXPECT_EQ(reserved(), bytes);
+    EXPECT_EQ(how == 0   ? cuStreamSynchronize(stream)
+              : how == 1 ? cuEventSynchronize(event)
+                         : cuCtxSynchronize(nullptr),
+              CUDA_SUCCESS);
+    EXPECT_EQ(reserved(), 0u) << how;
+    ASSERT_EQ(cuMemGetInfo(&after, &total), CUDA_SUCCESS);
+    EXPECT_EQ(before, after);
+  }
+  uint64_t threshold = bytes;
+  ASSERT_EQ(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &threshold),
+            CUDA_SUCCESS);
+  CUdeviceptr two[2] = {};
+  for (CUdeviceptr& block : two)
+    ASSERT_EQ(cuMemAllocAsync(&block, bytes, stream), CUDA_SUCCESS);
+  for (CUdeviceptr block : two) ASSERT_EQ(cuMemFreeAsync(block, stream), CUDA_SUCCESS);
+  EXPECT_EQ(cuStreamSynchronize(stream), CUDA_SUCCESS);
+  EXPECT_EQ(reserved(), bytes);  // the threshold stays, what is above goes
+  threshold = 0;
+  ASSERT_EQ(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &threshold),
+            CUDA_SUCCESS);
+  EXPECT_EQ(cuStreamSynchronize(stream), CUDA_SUCCESS);
+  EXPECT_EQ(reserved(), 0u);
+  EXPECT_EQ(cuEventDestroy(event), CUDA_SUCCESS);
+  EXPECT_EQ(cuStreamDestroy(stream), CUDA_SUCCESS);
+}
+
 TEST_F(Api, stale_handles_are_codes_not_crashes) {
   CUstream stream = nullptr;
   ASSERT_EQ(cuStreamCreate(&stream, 0), CUDA_SUCCESS);

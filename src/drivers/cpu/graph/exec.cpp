@@ -320,6 +320,7 @@ CUresult cuGraphLaunch(CUgraphExec hGraphExec, CUstream hStream) {
     if (CUresult result =
             begin_memory_use(executable->plan->memory, executable->flags & auto_free, *on.stream))
       return result;
+    seal_freed_memory();
     before_work(context, *on.stream);
     if (executable->last.stream) on.stream->wait_for(executable->last);
     run_plan(executable, executable->plan, *on.stream);

@@ -17,11 +17,13 @@ namespace limen::cpu {
 
 namespace {
 constexpr unsigned char canary_byte = 0xd7;
+constexpr uint64_t asked_step_bytes = uint64_t{64} << 20;
 
 uint64_t round_up(uint64_t value, uint64_t step) { return (value + step - 1) / step * step; }
 }  // namespace
 
-Allocator::Allocator(Options options) : options_(std::move(options)) {
+Allocator::Allocator(Options options)
+    : options_(std::move(options)), most_freed_(options_.limit_bytes / 4) {
   uint64_t chunks = options_.range_bytes / chunk_bytes;
   void* table = mmap(nullptr, chunks * sizeof(table_[0]), PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -62,29 +64,63 @@ uint32_t Allocator::size_class_of(uint64_t bytes, uint64_t* slot_bytes) {
   return static_cast<uint32_t>(8 + (width - 4) * 4 + (quarter - 4));
 }
 
+/// Programs rely on the zeros of new pages here, as systems and NVIDIA's driver give them.
+static bool wants_new_pages(MemoryKind kind, uint8_t flags) {
+  return kind == MemoryKind::managed || kind == MemoryKind::host ||
+         (kind == MemoryKind::pool && flags != 0);
+}
+
 uint64_t Allocator::allocate(uint64_t bytes, MemoryKind kind, uint32_t owner, uint8_t flags) {
   if (!table_ || bytes == 0 || bytes > options_.limit_bytes) return 0;
+  const bool old_pages = !wants_new_pages(kind, flags);
+  const uint64_t committed = round_up(bytes, page_bytes);
+  Block block{bytes, bytes, 0, owner, kind, flags};
+  if (old_pages && bytes > slab_limit && freed_bytes_.load(std::memory_order_relaxed)) {
+    // The system gave these pages already: it need not be asked.
+    std::lock_guard lock(mutex_);
+    if (used_ + committed <= options_.limit_bytes)
+      if (Region* region = take_freed(committed, false))
+        return place_block(region, committed, block);
+  }
   if (!system_has(bytes)) return 0;
   std::lock_guard lock(mutex_);
-  Block block{bytes, bytes, next_id_, owner, kind, flags};
-  bool slab =
+  const bool slab =
       bytes + canary_bytes <= (page_regions_ < crowded_regions ? slab_limit : crowded_slab_limit);
-  uint64_t base = slab ? allocate_slot(bytes, block) : allocate_pages(bytes, block);
-  if (base) ++next_id_;
-  return base;
+  if (!slab && old_pages && used_ + committed <= options_.limit_bytes)
+    if (Region* region = take_freed(committed, true)) return place_block(region, committed, block);
+  return slab ? allocate_slot(bytes, block) : allocate_pages(bytes, block);
 }
 
 /// Memory is taken from the system when it is first touched, where a shortage would be the
-/// process's death. So it is asked before, at large blocks and each time that the use has grown:
-/// asking costs 100 us.
+/// process's death. So it is asked before: each time that the use has grown, and for large blocks
+/// unless the last answer is fresh and left plenty. Asking costs some 50 us.
 bool Allocator::system_has(uint64_t bytes) {
-  constexpr uint64_t step_bytes = uint64_t{64} << 20;
   if (!options_.available_bytes) return true;
   const uint64_t use = used_.load(std::memory_order_relaxed) + bytes;
-  if (bytes < step_bytes && use <= asked_up_to_.load(std::memory_order_relaxed)) return true;
+  if (bytes < asked_step_bytes && use <= asked_up_to_.load(std::memory_order_relaxed)) return true;
+  constexpr uint64_t fresh_ns = 100'000'000;
+  const uint64_t now = coarse_clock_ns();
+  if (use <= margin_up_to_.load(std::memory_order_relaxed) &&
+      now - asked_ns_.load(std::memory_order_relaxed) < fresh_ns)
+    return true;
+  if (ask_system(bytes, now)) return true;
+  if (!freed_bytes()) return false;
+  drop_freed();
+  return ask_system(bytes, now);
+}
+
+bool Allocator::ask_system(uint64_t bytes, uint64_t now_ns) {
+  const uint64_t use = used_.load(std::memory_order_relaxed);
   const uint64_t available = options_.available_bytes();
+  // Other allocators and other processes take from the same memory meanwhile.
+  constexpr uint64_t share = 8;
+  most_freed_.store(std::min(options_.limit_bytes / 4, available / share),
+                    std::memory_order_relaxed);
   if (bytes > available) return false;
-  asked_up_to_.store(use + std::min(step_bytes, available - bytes), std::memory_order_relaxed);
+  asked_up_to_.store(use + bytes + std::min(asked_step_bytes, available - bytes),
+                     std::memory_order_relaxed);
+  margin_up_to_.store(use + available / share, std::memory_order_relaxed);
+  asked_ns_.store(now_ns, std::memory_order_relaxed);
   return true;
 }
 
@@ -157,6 +193,7 @@ uint64_t Allocator::allocate_slot(uint64_t bytes, Block block) {
   region->free.pop_back();
   if (region->free.empty()) unlist_slab(region);
   region->blocks[slot] = block;
+  region->blocks[slot].id = next_id_++;
   ++region->live;
   used_.fetch_add(slot_bytes, std::memory_order_relaxed);
   uint64_t base = region->base + slot * slot_bytes;
@@ -167,17 +204,28 @@ uint64_t Allocator::allocate_slot(uint64_t bytes, Block block) {
 uint64_t Allocator::allocate_pages(uint64_t bytes, Block block) {
   uint64_t committed = round_up(bytes, page_bytes);
   if (committed < bytes || used_ + committed > options_.limit_bytes) return 0;
-  Region* region = take_chunks(
-      static_cast<uint32_t>((committed + guard_bytes + chunk_bytes - 1) / chunk_bytes), true);
+  const auto chunks =
+      static_cast<uint32_t>((committed + guard_bytes + chunk_bytes - 1) / chunk_bytes);
+  Region* region = take_chunks(chunks, true);
+  while (!region && oldest_) {
+    drop_oldest_freed();  // of whose addresses some may be needed
+    region = take_chunks(chunks, true);
+  }
   if (!region) return 0;
   if (!commit(region, committed, bytes >= chunk_bytes)) {
     return_chunks(region);
     return 0;
   }
   region->committed = committed;
-  region->blocks.assign(1, block);
-  region->live = 1;
   ++page_regions_;
+  return place_block(region, committed, block);
+}
+
+/// Makes pages a block's.
+uint64_t Allocator::place_block(Region* region, uint64_t committed, const Block& block) {
+  region->blocks.assign(1, block);
+  region->blocks[0].id = next_id_++;
+  region->live = 1;
   used_.fetch_add(committed, std::memory_order_relaxed);
   return region->base;
 }
@@ -309,13 +357,17 @@ bool Allocator::find(uint64_t address, Allocation* out) const {
   return true;
 }
 
-bool Allocator::release(uint64_t base) {
-  std::lock_guard lock(mutex_);
-  Region* region = nullptr;
-  uint32_t slot = 0;
-  if (!locate(base, &region, &slot)) return false;
-  if (base != region->base + uint64_t{slot} * region->slot_bytes) return false;
-  release_slot(region, slot);
+bool Allocator::release(uint64_t base, Stray stray) {
+  bool waits;
+  {
+    std::lock_guard lock(mutex_);
+    Region* region = nullptr;
+    uint32_t slot = 0;
+    if (!locate(base, &region, &slot)) return false;
+    if (base != region->base + uint64_t{slot} * region->slot_bytes) return false;
+    waits = release_slot(region, slot, true, stray);
+  }
+  if (waits) options_.freed_waits();
   return true;
 }
 
@@ -339,12 +391,14 @@ bool Allocator::reuse(uint64_t base, uint64_t bytes, MemoryKind kind, uint32_t o
   return true;
 }
 
-void Allocator::release_slot(Region* region, uint32_t slot) {
+bool Allocator::release_slot(Region* region, uint32_t slot, bool keep, Stray stray) {
   if (!region->slot_bytes) {
     used_.fetch_sub(region->committed, std::memory_order_relaxed);
+    if (keep && options_.freed_waits && !options_.file && !region->file)
+      return keep_freed(region, stray);
     --page_regions_;
     return_chunks(region);
-    return;
+    return false;
   }
   check_canary(region->base + uint64_t{slot} * region->slot_bytes, region->blocks[slot]);
   region->blocks[slot] = Block{};
@@ -358,6 +412,7 @@ void Allocator::release_slot(Region* region, uint32_t slot) {
     unlist_slab(region);
     return_chunks(region);
   }
+  return false;
 }
 
 uint64_t Allocator::free_run_at(uint64_t chunk) const {
@@ -382,7 +437,7 @@ void Allocator::release_owner(uint32_t owner) {
       if (region->blocks[slot].bytes == 0) continue;
       --live;
       if (region->blocks[slot].owner != owner) continue;
-      release_slot(region, slot);
+      release_slot(region, slot, false, Stray::faults);
       if (live == 0) break;  // the region may be gone
     }
   }

@@ -45,6 +45,9 @@ struct SharedBlock {
   uint64_t lead = 0;    ///< from there to the block
 };
 
+/// A clock of some milliseconds' resolution that costs next to nothing.
+uint64_t coarse_clock_ns();
+
 /// One live block, as find() reports it.
 struct Allocation {
   uint64_t base = 0;
@@ -63,8 +66,17 @@ class Allocator {
     const char* what = "device";         ///< for messages
     /// Bytes the system could still give, asked now and then; may be empty.
     std::function<uint64_t()> available_bytes;
+    /// Called, outside all locks, when freed pages begin to wait for age_freed(). Empty: nobody
+    /// will call that, and freed pages go back to the system at once.
+    std::function<void()> freed_waits = {};
     /// All memory is this file's (as large as the partition); null: memory is private.
     std::shared_ptr<SharedFile> file = nullptr;
+  };
+
+  /// What an access to freed memory does in kernels that start later, until somebody else has it.
+  enum class Stray : uint8_t {
+    faults,  ///< as on a GPU that unmapped it
+    passes,  ///< for a while, as in memory that a pool holds
   };
 
   explicit Allocator(Options options);
@@ -75,7 +87,7 @@ class Allocator {
   /// Address of a new block, 512-byte aligned; 0 when it does not fit.
   uint64_t allocate(uint64_t bytes, MemoryKind kind, uint32_t owner, uint8_t flags = 0);
   /// Frees the block that starts at `base`; false when there is none.
-  bool release(uint64_t base);
+  bool release(uint64_t base, Stray stray = Stray::faults);
   /// The live block that holds `address`.
   bool find(uint64_t address, Allocation* out) const;
   /// Gives a live block another size, kind and owner in place; false when it does not hold `bytes`.
@@ -100,6 +112,17 @@ class Allocator {
   bool suspend(SuspendedMemory* out);
   /// Brings them back. False: the system refuses the pages.
   bool resume(SuspendedMemory& memory);
+
+  /// Whether seal_freed() has something to do. One load.
+  bool has_unsealed() const { return unsealed_.load(std::memory_order_relaxed) != 0; }
+  /// Before kernels start: what was freed since the last time faults from now on.
+  void seal_freed();
+  /// Lets freed pages go that nobody wanted for a while. False: none are left.
+  bool age_freed(uint64_t now_ns);
+  /// Gives all freed pages back to the system: memory is short.
+  void drop_freed();
+  /// Bytes of freed blocks whose pages are kept; not in used_bytes().
+  uint64_t freed_bytes() const { return freed_bytes_.load(std::memory_order_relaxed); }
 
   uint64_t used_bytes() const { return used_.load(std::memory_order_relaxed); }
   uint64_t limit_bytes() const { return options_.limit_bytes; }
@@ -126,6 +149,9 @@ class Allocator {
     MemoryKind kind = MemoryKind::none;
     uint8_t flags = 0;
   };
+  /// A region's pages: a block's; freed and accessible (to be sealed, or not); freed and sealed;
+  /// sealed and the system may take them when it needs them.
+  enum class Pages : uint8_t { live, open, to_seal, sealed, lazy };
   struct Region {
     uint64_t base = 0;
     uint32_t chunks = 0;
@@ -133,10 +159,13 @@ class Allocator {
     uint32_t size_class = 0;
     uint32_t live = 0;
     uint64_t committed = 0;
+    Pages pages = Pages::live;
+    uint64_t freed_ns = 0;
     std::shared_ptr<SharedFile> file;  ///< holds the pages, from offset 0; null: private memory
     std::vector<Block> blocks;
     std::vector<uint32_t> free;
-    Region *next = nullptr, *prev = nullptr;  ///< slabs of one class with room
+    /// Slabs of one class with room; or freed pages, by age.
+    Region *next = nullptr, *prev = nullptr;
     bool listed = false;
   };
 
@@ -144,6 +173,7 @@ class Allocator {
   bool commit(const Region* region, uint64_t bytes, bool huge) const;
   static bool move_to_file(Region* region);
   bool system_has(uint64_t bytes);
+  bool ask_system(uint64_t bytes, uint64_t now_ns);
   uint64_t allocate_slot(uint64_t bytes, Block block);
   uint64_t allocate_pages(uint64_t bytes, Block block);
   Region* new_slab(uint32_t size_class, uint64_t slot_bytes);
@@ -152,7 +182,13 @@ class Allocator {
   void return_chunks(Region* region);
   void list_slab(Region* region);
   void unlist_slab(Region* region);
-  void release_slot(Region* region, uint32_t slot);
+  uint64_t place_block(Region* region, uint64_t committed, const Block& block);
+  /// True when freed pages wait for age_freed() as of now.
+  bool release_slot(Region* region, uint32_t slot, bool keep, Stray stray);
+  bool keep_freed(Region* region, Stray stray);
+  void unlist_freed(Region* region);
+  void drop_oldest_freed();
+  Region* take_freed(uint64_t committed, bool also_lazy);
   uint64_t free_run_at(uint64_t chunk) const;
   Region* region_at(uint64_t address) const;
   bool locate(uint64_t address, Region** region, uint32_t* slot) const;
@@ -162,7 +198,14 @@ class Allocator {
   Options options_;
   mutable std::mutex mutex_;
   std::atomic<uint64_t> used_{0};
-  std::atomic<uint64_t> asked_up_to_{0};  ///< use that the system was found to have memory for
+  /// What the system was found to have, when (0: never), and the use up to which that holds: for
+  /// small blocks, and for large ones while the answer is fresh.
+  std::atomic<uint64_t> asked_ns_{0}, asked_up_to_{0}, margin_up_to_{0};
+  std::atomic<uint64_t> most_freed_;  ///< bound of freed_bytes_
+  std::atomic<uint64_t> freed_bytes_{0};
+  std::atomic<uint32_t> unsealed_{0};             ///< regions to_seal
+  std::multimap<uint64_t, Region*> freed_;        ///< by committed bytes
+  Region *oldest_ = nullptr, *newest_ = nullptr;  ///< of freed_
   uint64_t next_id_ = 1;
   uint32_t page_regions_ = 0;
   std::atomic<Region*>* table_ = nullptr;  ///< region by chunk, never null entries inside a region

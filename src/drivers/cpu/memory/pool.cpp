@@ -22,6 +22,7 @@ struct PoolBook {
   std::shared_mutex mutex;
   std::vector<MemPool*> pools;
   std::map<Place, MemPool*> defaults, current;
+  std::atomic<uint64_t> idle_bytes{0};  ///< of all pools
 };
 PoolBook& book() {
   static auto* made = new PoolBook;
@@ -57,7 +58,7 @@ bool make_private_memory(MemPool& pool) {
   VirtualSpace& space = driver().virtual_space;
   pool.range = space.reserve(bytes, 0, 0);
   if (!pool.range) return false;
-  pool.memory = new Allocator({pool.range, bytes, limit, "pool", {}, pool.file});
+  pool.memory = new Allocator({pool.range, bytes, limit, "pool", {}, {}, pool.file});
   space.add_allocator(pool.range, pool.memory);
   return true;
 }
@@ -105,7 +106,7 @@ uint64_t MemPool::take_idle(uint64_t bytes, uint64_t most, uint32_t owner, Strea
     if (!memory->reuse(block.base, bytes, MemoryKind::pool, owner)) continue;
     const uint64_t base = block.base, reserved = it->first;
     *after = own ? StreamPoint{} : block.freed;
-    idle_bytes -= reserved;
+    count_idle(-static_cast<int64_t>(reserved));
     used_bytes += reserved;
     used_high = std::max(used_high, used_bytes);
     idle.erase(it);
@@ -128,7 +129,7 @@ uint64_t MemPool::make_block(uint64_t bytes, uint32_t owner) {
   used_bytes += bytes;
   reserved_bytes += bytes;
   used_high = std::max(used_high, used_bytes);
-  reserved_high = std::max(reserved_high, reserved_bytes);
+  reserved_high = std::max(reserved_high, reserved_bytes.load());
   return base;
 }
 
@@ -177,13 +178,18 @@ bool MemPool::release(uint64_t base, StreamPoint freed) {
   live.erase(found);
   memory->reuse(base, bytes, MemoryKind::idle, block.owner);
   idle.emplace(bytes, Idle{base, block.owner, std::move(freed)});
-  idle_bytes += bytes;
+  count_idle(static_cast<int64_t>(bytes));
   used_bytes -= bytes;
   return true;
 }
 
+void MemPool::count_idle(int64_t bytes) {
+  idle_bytes.fetch_add(static_cast<uint64_t>(bytes), std::memory_order_relaxed);
+  book().idle_bytes.fetch_add(static_cast<uint64_t>(bytes), std::memory_order_relaxed);
+}
+
 void MemPool::give_back(uint64_t base, uint64_t bytes) {
-  memory->release(base);
+  memory->release(base, Allocator::Stray::passes);
   if (charged) charged->uncharge(bytes);
 }
 
@@ -195,7 +201,7 @@ void MemPool::trim_locked(uint64_t keep_bytes) {
       continue;
     }
     give_back(it->second.base, it->first);
-    idle_bytes -= it->first;
+    count_idle(-static_cast<int64_t>(it->first));
     reserved_bytes -= it->first;
     it = idle.erase(it);
   }
@@ -214,7 +220,7 @@ void MemPool::forget(uint32_t owner) {
       continue;
     }
     give_back(it->second.base, it->first);
-    idle_bytes -= it->first;
+    count_idle(-static_cast<int64_t>(it->first));
     reserved_bytes -= it->first;
     it = idle.erase(it);
   }
@@ -343,19 +349,25 @@ CUresult free_to_pool_now(uint64_t base) {
 }
 
 void trim_pools(Device& device) {
-  std::shared_lock lock(book().mutex);
-  for (MemPool* pool : book().pools)
-    if (belongs_to(*pool, device) && pool->idle_bytes.load()) pool->trim(0);
+  {
+    std::shared_lock lock(book().mutex);
+    for (MemPool* pool : book().pools)
+      if (belongs_to(*pool, device) && pool->idle_bytes.load()) pool->trim(0);
+  }
+  for (Device* any : driver().devices) any->memory().drop_freed();
 }
 
 void trim_pools_at_sync(Device& device) {
+  if (!book().idle_bytes.load(std::memory_order_relaxed)) return;
   bool ended = false;
   {
     std::shared_lock lock(book().mutex);
     for (MemPool* pool : book().pools) {
       if (!belongs_to(*pool, device)) continue;
-      if (pool->idle_bytes.load(std::memory_order_relaxed))
-        pool->trim(pool->release_threshold.load());
+      const uint64_t keep = pool->release_threshold.load(std::memory_order_relaxed);
+      if (pool->idle_bytes.load(std::memory_order_relaxed) &&
+          pool->reserved_bytes.load(std::memory_order_relaxed) > keep)
+        pool->trim(keep);
       ended |= pool->ending;
     }
   }

@@ -47,8 +47,8 @@ struct MemPool {
   };
   std::multimap<uint64_t, Idle> idle;  ///< by bytes
   std::map<uint64_t, uint64_t> live;   ///< base -> bytes reserved
-  std::atomic<uint64_t> idle_bytes{0};
-  uint64_t used_bytes = 0, used_high = 0, reserved_bytes = 0, reserved_high = 0;
+  std::atomic<uint64_t> idle_bytes{0}, reserved_bytes{0};  ///< change under the lock
+  uint64_t used_bytes = 0, used_high = 0, reserved_high = 0;
   std::atomic<uint64_t> release_threshold{0};
   int reuse[3] = {1, 1, 1};
   std::map<int, CUmemAccess_flags> access;  ///< by ordinal, -1: host; told back, not enforced
@@ -73,6 +73,7 @@ struct MemPool {
   /// Blocks until every free that was queued is reached; false when none was pending.
   bool wait_for_frees();
   void trim_locked(uint64_t keep_bytes);
+  void count_idle(int64_t bytes);
   void give_back(uint64_t base, uint64_t bytes);
 };
 
@@ -98,7 +99,9 @@ MemPool* pool_of(uint64_t address);
 CUresult free_to_pool_now(uint64_t base);
 /// Gives back all idle memory of the device's pools: memory is short.
 void trim_pools(Device& device);
-/// What a synchronising call does: trims each pool to its release threshold.
+/// What every synchronising call does, on context, stream or event: trims each pool to its release
+/// threshold. Where nothing is idle, one load.
+/// source: CUDA Driver API 13.0, cuMemPoolSetAttribute, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD.
 void trim_pools_at_sync(Device& device);
 void forget_pool_blocks(uint32_t owner);
 

@@ -258,7 +258,7 @@ CUresult cuMemPoolGetAttribute(CUmemoryPool hPool, CUmemPool_attribute attr, voi
     case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
       return put(pool->release_threshold.load());
     case CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT:
-      return put(pool->reserved_bytes);
+      return put(pool->reserved_bytes.load());
     case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
       return put(pool->reserved_high);
     case CU_MEMPOOL_ATTR_USED_MEM_CURRENT:

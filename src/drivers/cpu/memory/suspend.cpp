@@ -56,6 +56,7 @@ bool take(SuspendedRegion& region, uint64_t page_bytes) {
 
 bool Allocator::suspend(SuspendedMemory* out) {
   std::lock_guard lock(mutex_);
+  while (oldest_) drop_oldest_freed();
   const auto ranges = private_ranges();
   for (uint64_t chunk = 0, end = options_.range_bytes / chunk_bytes; chunk < end;) {
     if (uint64_t gap = free_run_at(chunk)) {

@@ -7,6 +7,7 @@
 #include "drivers/cpu/context.h"
 #include "drivers/cpu/graph/capture.h"
 #include "drivers/cpu/green.h"
+#include "drivers/cpu/memory/pool.h"
 #include "drivers/cpu/stream/attribute.h"
 #include "drivers/cpu/stream/order.h"
 #include "drivers/cpu/stream/shared_event.h"
@@ -77,6 +78,7 @@ CUresult cuStreamSynchronize(CUstream hStream) {
     }
   }
   on.context->print.flush();
+  trim_pools_at_sync(on.context->device);
   return on.context->sticky();
 }
 
@@ -330,12 +332,14 @@ CUresult cuEventSynchronize(CUevent hEvent) {
   if (std::shared_ptr<SharedEvent> shared = event->state->shared) {
     shared->wait(shared->latest());
     context->print.flush();
+    trim_pools_at_sync(context->device);
     return context->sticky();
   }
   StreamPoint point = event->state->latest();
   WaitPolicy policy = event->state->blocking_sync ? WaitPolicy::block : context->wait_policy();
   if (!point.reached()) point.stream->wait(point.seq, policy);
   context->print.flush();
+  trim_pools_at_sync(context->device);
   return context->sticky();
 }
 
