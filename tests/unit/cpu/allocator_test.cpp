@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <random>
 #include <set>
@@ -199,11 +200,11 @@ class FreedPagesTest : public AllocatorTest {
   FreedPagesTest() {
     memory_ = std::make_unique<Allocator>(Allocator::Options{
         space_.partition_base(0), space_.partition_bytes(), limit, "test",
-        [this] { return ++asked_, available_; }, [this] { ++waits_; }});
+        [this] { return ++asked_, available_.load(); }, [this] { ++waits_; }});
   }
   static constexpr uint64_t mib = uint64_t{1} << 20;
-  uint64_t available_ = uint64_t{1} << 40;
-  int asked_ = 0, waits_ = 0;
+  std::atomic<uint64_t> available_{uint64_t{1} << 40};
+  std::atomic<int> asked_{0}, waits_{0};
 };
 
 unsigned char& byte_at(uint64_t address) { return *reinterpret_cast<unsigned char*>(address); }
@@ -302,6 +303,38 @@ TEST_F(FreedPagesTest, go_when_the_system_is_short) {
   EXPECT_EQ(get(70 * mib), 0u);
   EXPECT_EQ(memory_->freed_bytes(), 0u);
   EXPECT_NE(get(8 * mib), 0u);
+}
+
+TEST_F(FreedPagesTest, threads_take_them_while_others_seal_and_age_them) {
+  std::atomic<bool> over{false};
+  auto work = [&](unsigned seed) {
+    std::mt19937 random(seed);
+    for (int i = 0; i < 4000; ++i) {
+      const uint64_t bytes = uint64_t{64} << (10 + random() % 3), block = get(bytes);
+      ASSERT_NE(block, 0u);
+      byte_at(block) = byte_at(block + bytes - 1) = static_cast<unsigned char>(seed);
+      std::this_thread::yield();
+      ASSERT_EQ(byte_at(block), seed);
+      ASSERT_EQ(byte_at(block + bytes - 1), seed);
+      const auto stray = random() % 2 ? Allocator::Stray::passes : Allocator::Stray::faults;
+      ASSERT_TRUE(memory_->release(block, stray));
+    }
+  };
+  std::vector<std::thread> threads;
+  for (unsigned seed = 1; seed <= 4; ++seed) threads.emplace_back(work, seed);
+  std::thread other([&] {
+    for (uint64_t i = 0; !over; ++i) {
+      if (memory_->has_unsealed()) memory_->seal_freed();
+      memory_->age_freed(coarse_clock_ns() + i % 3 * 60'000'000);
+      if (i % 16 == 0) memory_->drop_freed();
+    }
+  });
+  for (auto& thread : threads) thread.join();
+  over = true;
+  other.join();
+  EXPECT_EQ(memory_->used_bytes(), 0u);
+  memory_->drop_freed();
+  EXPECT_EQ(memory_->freed_bytes(), 0u);
 }
 
 TEST_F(FreedPagesTest, the_system_is_asked_rarely_while_it_has_plenty) {
