@@ -215,8 +215,10 @@ CUresult cuFuncGetModule(CUmodule* hmod, CUfunction hfunc) {
   return CUDA_SUCCESS;
 }
 
+// No function is a wrong value here, not a wrong handle. source: cuda-python's
+// test_cuFuncGetName_failure and test_cuKernelGetName_failure.
 CUresult cuFuncGetName(const char** name, CUfunction hfunc) {
-  if (!name) return CUDA_ERROR_INVALID_VALUE;
+  if (!name || !hfunc) return CUDA_ERROR_INVALID_VALUE;
   Function* function;
   if (CUresult result = resolve_function(hfunc, &function)) return result;
   *name = function->state->function().name.c_str();
@@ -236,8 +238,7 @@ CUresult cuFuncIsLoaded(CUfunctionLoadingState* state, CUfunction hfunc) {
   Function* function;
   if (CUresult result = resolve_function(hfunc, &function)) return result;
   std::lock_guard lock(function->mutex);
-  const bool loaded =
-      function->code || function->state->loaded || driver().settings.eager_loading;
+  const bool loaded = function->code || function->state->loaded || driver().settings.eager_loading;
   *state = loaded ? CU_FUNCTION_LOADING_STATE_LOADED : CU_FUNCTION_LOADING_STATE_UNLOADED;
   return CUDA_SUCCESS;
 }

@@ -23,6 +23,7 @@ enum LinkResult : int {
   incompatible_options = 11,
   incorrect_input_type = 12,
   unrecognized_arch = 16,
+  unsupported_arch = 17,
   lto_not_enabled = 18,
 };
 

@@ -1,5 +1,5 @@
 // source: the list of options in the nvJitLink 13.0 manual; codes as NVIDIA's library 13.0 gives
-// them (measured), except for an unknown architecture, at which that one ends the process.
+// them (measured), except for sm_1 to sm_9, at which that one ends the process.
 #include "fronts/nvjitlink/options.h"
 
 #include <string_view>
@@ -26,19 +26,23 @@ bool is_known(std::string_view word) {
   return false;
 }
 
-/// "sm_90a" or "compute_90"; `is_virtual` says which.
-bool read_architecture(std::string_view value, Options& options, bool& is_virtual) {
+/// "sm_90a" or "compute_90"; `is_virtual` says which. What names no number is no option that the
+/// library knows, a number is an architecture that it does not know (122) or not any more (37).
+int read_architecture(std::string_view value, Options& options, bool& is_virtual) {
   is_virtual = value.substr(0, 8) == "compute_";
-  if (!is_virtual && value.substr(0, 3) != "sm_") return false;
+  if (!is_virtual && value.substr(0, 3) != "sm_") return unrecognized_option;
   value.remove_prefix(is_virtual ? 8 : 3);
   options.sm = 0;
   while (!value.empty() && value[0] >= '0' && value[0] <= '9' && options.sm < 1000) {
     options.sm = options.sm * 10 + static_cast<uint32_t>(value[0] - '0');
     value.remove_prefix(1);
   }
+  if (!options.sm) return unrecognized_option;
   options.suffix = value.empty() ? 0 : value[0];
-  return options.sm >= 50 && options.sm < 1000 &&
-         (value.empty() || value == "a" || value == "f");
+  if (!value.empty() && value != "a" && value != "f") return unrecognized_arch;
+  const bool too_old = options.sm >= 10 && options.sm < 50;
+  if (too_old || options.sm >= 1000) return unsupported_arch;
+  return options.sm < 10 ? unrecognized_arch : success;
 }
 
 }  // namespace
@@ -50,8 +54,8 @@ int read_options(uint32_t count, const char* const* words, Options& options) {
     const std::string_view word = words && words[i] ? words[i] : "";
     options.words.emplace_back(word);
     if (word.substr(0, architecture.size()) == architecture) {
-      if (!read_architecture(word.substr(architecture.size()), options, is_virtual))
-        return unrecognized_arch;
+      if (int code = read_architecture(word.substr(architecture.size()), options, is_virtual))
+        return code;
     } else if (!is_known(word)) {
       return unrecognized_option;
     }

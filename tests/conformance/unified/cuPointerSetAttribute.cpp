@@ -37,6 +37,17 @@ CONFORM(cuPointerSetAttribute, goes_with_the_block) {
   expect("the next block", synchronises(second), 0u);
 }
 
+CONFORM(cuPointerSetAttribute, managed_memory_begins_synchronous) {
+  CUdeviceptr managed = 0;
+  REQUIRE(cuMemAllocManaged(&managed, 4096, CU_MEM_ATTACH_GLOBAL));
+  expect("at first", synchronises(managed), 1u);
+  expect_code("set", set(managed, 1), CUDA_SUCCESS);
+  expect("after", synchronises(managed), 1u);
+  expect_code("unset", set(managed, 0), CUDA_SUCCESS);
+  expect("in the end", synchronises(managed), 0u);
+  REQUIRE(cuMemFree(managed));
+}
+
 CONFORM(cuPointerSetAttribute, copies_go_on) {
   Buffer memory(16);
   expect_code("set", set(memory, 1), CUDA_SUCCESS);

@@ -18,7 +18,8 @@ nvrtc::Options ask(const Words& words) {
 }
 
 TEST(NvrtcOptions, EverySpellingOfMachineCodeBecomesPtx) {
-  for (const Words& words : {Words{"-arch=sm_90a", "-DX"}, Words{"--gpu-architecture=sm_90a", "-DX"}}) {
+  for (const Words& words :
+       {Words{"-arch=sm_90a", "-DX"}, Words{"--gpu-architecture=sm_90a", "-DX"}}) {
     const nvrtc::Options out = ask(words);
     EXPECT_TRUE(out.machine_code);
     EXPECT_EQ(out.words[0], words[0].substr(0, words[0].find('=')) + "=compute_90a");
@@ -34,7 +35,8 @@ TEST(NvrtcOptions, EverySpellingOfMachineCodeBecomesPtx) {
 TEST(NvrtcOptions, OtherRequestsStayAsTheyAre) {
   for (const Words& words :
        {Words{"-arch=compute_80"}, Words{"-arch=sm_80", "-dlto"}, Words{"-arch"}, Words{},
-        Words{"-DARCH=sm_80"}, Words{"-architecture=sm_80"}, Words{"-dlto", "--gpu-architecture", "sm_80"}}) {
+        Words{"-DARCH=sm_80"}, Words{"-architecture=sm_80"},
+        Words{"-dlto", "--gpu-architecture", "sm_80"}}) {
     const nvrtc::Options out = ask(words);
     EXPECT_FALSE(out.machine_code);
     EXPECT_EQ(out.words, words);
@@ -55,11 +57,17 @@ TEST(NvjitlinkOptions, WrongOptionsHaveTheCodesOfNvidiasLibrary) {
   EXPECT_EQ(read_link({"-arch=compute_80"}, out), nvjitlink::incompatible_options);
   EXPECT_EQ(read_link({"-arch=sm_80", "-ptx"}, out), nvjitlink::incompatible_options);
   EXPECT_EQ(read_link({"-arch=sm_8x"}, out), nvjitlink::unrecognized_arch);
+  for (const char* no_number :
+       {"-arch=sm_XX", "-arch=compute_XX", "-arch=sm_0", "-arch=", "-arch=90"})
+    EXPECT_EQ(read_link({no_number}, out), nvjitlink::unrecognized_option) << no_number;
+  for (const char* too_old : {"-arch=sm_37", "-arch=sm_10", "-arch=sm_1000"})
+    EXPECT_EQ(read_link({too_old}, out), nvjitlink::unsupported_arch) << too_old;
 }
 
 TEST(NvjitlinkOptions, ArchitectureAndKindAreRead) {
   nvjitlink::Options out;
-  ASSERT_EQ(read_link({"-arch=sm_90a", "-lto", "-O3", "-maxrregcount=32"}, out), nvjitlink::success);
+  ASSERT_EQ(read_link({"-arch=sm_90a", "-lto", "-O3", "-maxrregcount=32"}, out),
+            nvjitlink::success);
   EXPECT_EQ(out.sm, 90u);
   EXPECT_EQ(out.suffix, 'a');
   EXPECT_TRUE(out.lto);
@@ -70,16 +78,16 @@ TEST(NvjitlinkOptions, ArchitectureAndKindAreRead) {
 }
 
 TEST(PtxasOptions, TritonsAndXlasCommandLines) {
-  auto triton = ptxas::read_options({"-lineinfo", "-v", "--fmad=false", "--gpu-name=sm_90a", "a.ptx",
-                                     "-o", "a.ptx.o"});
+  auto triton = ptxas::read_options(
+      {"-lineinfo", "-v", "--fmad=false", "--gpu-name=sm_90a", "a.ptx", "-o", "a.ptx.o"});
   ASSERT_TRUE(triton.ok());
   EXPECT_TRUE(triton->verbose);
   EXPECT_EQ(triton->sm, 90u);
   EXPECT_EQ(triton->suffix, 'a');
   EXPECT_EQ(triton->inputs, Words{"a.ptx"});
   EXPECT_EQ(triton->output, "a.ptx.o");
-  auto xla = ptxas::read_options({"in.ptx", "-o", "out", "-arch=sm_80", "--warn-on-spills", "-O3",
-                                  "-c", "-m64"});
+  auto xla = ptxas::read_options(
+      {"in.ptx", "-o", "out", "-arch=sm_80", "--warn-on-spills", "-O3", "-c", "-m64"});
   ASSERT_TRUE(xla.ok());
   EXPECT_TRUE(xla->compile_only);
   EXPECT_EQ(xla->sm, 80u);

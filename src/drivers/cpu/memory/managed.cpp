@@ -87,9 +87,10 @@ CUresult read_range_attribute(void* data, size_t bytes, CUmem_range_attribute at
       if (bytes == 0 || bytes % sizeof(int)) return CUDA_ERROR_INVALID_VALUE;
       auto* list = static_cast<int*>(data);
       size_t room = bytes / sizeof(int), used = 0;
-      if (advice.accessed_by_host && used < room) list[used++] = CU_DEVICE_CPU;
+      // Devices first, the host last. source: cuda-python's test_cuda_mem_range_attr.
       for (int i = 0; i < 64 && used < room; ++i)
         if (advice.accessed_by >> i & 1) list[used++] = i;
+      if (advice.accessed_by_host && used < room) list[used++] = CU_DEVICE_CPU;
       while (used < room) list[used++] = CU_DEVICE_INVALID;
       return CUDA_SUCCESS;
     }

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <cstring>
 #include <mutex>
-#include <unordered_set>
+#include <unordered_map>
 
 #include "abi/cpu_api.h"
 #include "drivers/cpu/context.h"
@@ -15,11 +15,11 @@ namespace limen::cpu {
 
 namespace {
 
-/// Blocks whose copies shall be synchronous, by id: told back only, since copies of this driver are
-/// ordered as if all were.
+/// Whether a block's copies shall be synchronous, by id, where the program said so: told back only,
+/// since copies of this driver are ordered as if all were.
 struct SyncBook {
   std::mutex mutex;
-  std::unordered_set<uint64_t> blocks;
+  std::unordered_map<uint64_t, bool> blocks;
   std::atomic<bool> used{false};
 };
 SyncBook& sync_book() {
@@ -27,11 +27,15 @@ SyncBook& sync_book() {
   return *made;
 }
 
-bool is_sync(uint64_t block_id) {
+/// Managed memory begins synchronous and can be changed like the rest. source: cuda-python's
+/// test_cuda_pointer_attr, which holds on NVIDIA's driver.
+bool is_sync(const PointerInfo& info) {
+  const bool at_first = info.memory == Memory::managed;
   SyncBook& book = sync_book();
-  if (!book.used.load(std::memory_order_acquire)) return false;
+  if (!book.used.load(std::memory_order_acquire)) return at_first;
   std::lock_guard lock(book.mutex);
-  return book.blocks.count(block_id) != 0;
+  auto found = book.blocks.find(info.block.id);
+  return found == book.blocks.end() ? at_first : found->second;
 }
 
 /// Writes one attribute. `known`: the pointer is one of ours; else zeros stand for "no such
@@ -57,7 +61,7 @@ CUresult write_attribute(void* data, CUpointer_attribute attribute, CUdeviceptr 
       if (known && info.memory == Memory::device) return CUDA_ERROR_INVALID_VALUE;
       return put(known ? ptr : CUdeviceptr{0});
     case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
-      return put(unsigned(known && (info.memory == Memory::managed || is_sync(info.block.id))));
+      return put(unsigned(known && is_sync(info)));
     case CU_POINTER_ATTRIBUTE_BUFFER_ID:
       return put(known ? info.block.id : uint64_t{0});
     case CU_POINTER_ATTRIBUTE_IS_MANAGED:
@@ -251,16 +255,14 @@ CUresult cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute*
 CUresult cuPointerSetAttribute(const void* value, CUpointer_attribute attribute, CUdeviceptr ptr) {
   if (!value || attribute != CU_POINTER_ATTRIBUTE_SYNC_MEMOPS) return CUDA_ERROR_INVALID_VALUE;
   PointerInfo info;
-  if (!classify(ptr, &info) || info.memory != Memory::device) return CUDA_ERROR_INVALID_VALUE;
+  if (!classify(ptr, &info) || (info.memory != Memory::device && info.memory != Memory::managed))
+    return CUDA_ERROR_INVALID_VALUE;
   unsigned on;
   std::memcpy(&on, value, sizeof on);
   SyncBook& book = sync_book();
   std::lock_guard lock(book.mutex);
   book.used.store(true, std::memory_order_release);
-  if (on)
-    book.blocks.insert(info.block.id);
-  else
-    book.blocks.erase(info.block.id);
+  book.blocks[info.block.id] = on != 0;
   return CUDA_SUCCESS;
 }
 
