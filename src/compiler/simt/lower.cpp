@@ -6,6 +6,7 @@
 
 #include "compiler/ptx/parser.h"
 #include "compiler/ptx/table.h"
+#include "compiler/simt/whole.h"
 
 namespace limen::simt {
 
@@ -400,6 +401,12 @@ void Lowering::emit_nodes(const RegionPlan& rp) {
     heads_[id] = BasicBlock::Create(llvm_, "n" + std::to_string(id), out_);
     if (rp.masked.has(id)) masks_[id] = entry_alloca(vec_type(int_type(1)), "mask");
   }
+  region_live_full_ = live_full_;
+  whole_ = choose_whole(plan_, rp, live_full_);
+  whole_heads_.assign(n, nullptr);
+  whole_.each([&](size_t id) {
+    whole_heads_[id] = BasicBlock::Create(llvm_, "w" + std::to_string(id), out_);
+  });
   if (region_index_ != 0 && out_->arg_size() == 2 && !warp_ctx_) {
     for (NodeId b = 0; b < n; ++b)
       if (plan_.region_after[b] == region_index_) {
@@ -407,8 +414,11 @@ void Lowering::emit_nodes(const RegionPlan& rp) {
         if (last->has(Tok::red)) read_reduction(*last);
       }
   }
-  jump(rp.region.entry);
-  for (NodeId id : rp.region.order) emit_node(id);
+  rejoin(rp.region.entry);
+  for (NodeId id : rp.region.order) {
+    emit_node(id);
+    if (whole_.has(id)) emit_whole_node(id);
+  }
   b_.SetInsertPoint(done_);
   if (out_->getReturnType()->isVoidTy())
     b_.CreateRetVoid();
@@ -418,7 +428,6 @@ void Lowering::emit_nodes(const RegionPlan& rp) {
 }
 
 void Lowering::emit_node(NodeId id) {
-  const Node& node = plan_.graph.nodes[id];
   node_ = id;
   node_mask_ = nullptr;
   b_.SetInsertPoint(heads_[id]);
@@ -433,6 +442,13 @@ void Lowering::emit_node(NodeId id) {
     b_.CreateStore(Constant::getNullValue(vec_type(int_type(1))), masks_[id]);
     node_mask_ = m;
   }
+  emit_body(id);
+  node_ = no_node;
+  node_mask_ = nullptr;
+}
+
+void Lowering::emit_body(NodeId id) {
+  const Node& node = plan_.graph.nodes[id];
   const bool leaves_by_inst = node.leave == Leave::branch || node.leave == Leave::cond ||
                               node.leave == Leave::indexed || node.leave == Leave::barrier ||
                               node.leave == Leave::cond_ret;
@@ -446,8 +462,6 @@ void Lowering::emit_node(NodeId id) {
     if (b_.GetInsertBlock()->getTerminator()) break;
   }
   if (!b_.GetInsertBlock()->getTerminator()) emit_leave(id);
-  node_ = no_node;
-  node_mask_ = nullptr;
 }
 
 void Lowering::emit_leave(NodeId id) {
@@ -464,11 +478,12 @@ void Lowering::emit_leave(NodeId id) {
   switch (node.leave) {
     case Leave::fall:
     case Leave::branch:
-      send(id, node.succ[0], active());
-      if (rp_->masked.has(id))
-        jump_chain(id);
-      else
+      if (full_ || !rp_->masked.has(id)) {
         jump(node.succ[0]);
+        break;
+      }
+      send(id, node.succ[0], active());
+      jump_chain(id);
       break;
     case Leave::cond:
       leave_cond(id, *last);
@@ -493,20 +508,14 @@ void Lowering::emit_leave(NodeId id) {
         b_.CreateCondBr(g.base, done_, heads_[node.succ[0]]);
         break;
       }
-      Value* lanes = active();
-      Value* out = b_.CreateAnd(lanes, vec(g));
-      Value* live = b_.CreateLoad(live_->getAllocatedType(), live_);
-      b_.CreateStore(b_.CreateAnd(live, b_.CreateNot(out)), live_);
-      if (rp_->masked.has(id)) {
-        send(id, node.succ[0], b_.CreateAnd(lanes, b_.CreateNot(out)));
-        jump_chain(id);
-      } else {
-        BasicBlock* some = BasicBlock::Create(llvm_, "some", out_);
-        Value* left = b_.CreateAnd(live, b_.CreateNot(out));
-        b_.CreateCondBr(any(left), some, done_);
-        b_.SetInsertPoint(some);
+      if (full_) {
+        BasicBlock* stay = BasicBlock::Create(llvm_, "stay", out_);
+        part_or_branch(id, *last, g, done_, stay);
+        b_.SetInsertPoint(stay);
         jump(node.succ[0]);
+        break;
       }
+      leave_some(id, g);
       break;
     }
     case Leave::stop:
@@ -516,6 +525,24 @@ void Lowering::emit_leave(NodeId id) {
       }
       break;
   }
+}
+
+/// Lanes of `g` leave the kernel, the others go on.
+void Lowering::leave_some(NodeId id, const Val& g) {
+  const NodeId on = plan_.graph.nodes[id].succ[0];
+  Value* lanes = active();
+  Value* out = b_.CreateAnd(lanes, vec(g));
+  Value* live = b_.CreateLoad(live_->getAllocatedType(), live_);
+  b_.CreateStore(b_.CreateAnd(live, b_.CreateNot(out)), live_);
+  if (rp_->masked.has(id)) {
+    send(id, on, b_.CreateAnd(lanes, b_.CreateNot(out)));
+    jump_chain(id);
+    return;
+  }
+  BasicBlock* some = BasicBlock::Create(llvm_, "some", out_);
+  b_.CreateCondBr(any(b_.CreateAnd(live, b_.CreateNot(out))), some, done_);
+  b_.SetInsertPoint(some);
+  jump(on);
 }
 
 /// Adds lanes to the mask of `to`. Lanes that go to where their component meets wait there unnamed:
@@ -533,6 +560,13 @@ void Lowering::send(NodeId from, NodeId to, Value* lanes) {
 
 /// From where all live lanes are together.
 void Lowering::jump(NodeId to) {
+  if (whole_.has(to)) {
+    if (full_) {
+      b_.CreateBr(whole_heads_[to]);
+      return;
+    }
+    if (rp_->masked.has(to)) branch_if_whole(to);
+  }
   if (rp_->masked.has(to) && !scalar_mode()) {
     Value* live = live_full_ ? ConstantInt::getTrue(vec_type(int_type(1)))
                              : static_cast<Value*>(b_.CreateLoad(live_->getAllocatedType(), live_));
@@ -560,6 +594,13 @@ void Lowering::jump_chain(NodeId from) {
     NodeId header = r.loops[l].header;
     if (!rp_->masked.has(header) || rp_->component[header] != component) continue;
     BasicBlock* on = BasicBlock::Create(llvm_, "loop.done", out_);
+    if (whole_.has(header)) {
+      // All lanes wait here, so none waits elsewhere.
+      BasicBlock* apart = BasicBlock::Create(llvm_, "apart", out_);
+      b_.CreateCondBr(all(b_.CreateLoad(vec_type(int_type(1)), masks_[header])),
+                      unmask_header(header), apart);
+      b_.SetInsertPoint(apart);
+    }
     b_.CreateCondBr(any(b_.CreateLoad(vec_type(int_type(1)), masks_[header])), heads_[header], on);
     b_.SetInsertPoint(on);
   }
@@ -581,7 +622,7 @@ void Lowering::end_of_component(uint32_t component) {
     b_.CreateCondBr(any(b_.CreateLoad(live_->getAllocatedType(), live_)), some, done_);
     b_.SetInsertPoint(some);
   }
-  jump(meet);
+  rejoin(meet);
 }
 
 void Lowering::leave_cond(NodeId id, const Inst& inst) {
@@ -591,7 +632,7 @@ void Lowering::leave_cond(NodeId id, const Inst& inst) {
   const bool masked = rp_->masked.has(id);
   if (inst.guard_negated)
     g = g.uniform() ? Val::scalar(b_.CreateNot(g.base)) : Val::vector(b_.CreateNot(vec(g)));
-  if (scalar_mode() || (g.uniform() && !masked)) {
+  if (scalar_mode() || (g.uniform() && (full_ || !masked))) {
     BasicBlock* t = BasicBlock::Create(llvm_, "taken", out_);
     BasicBlock* f = BasicBlock::Create(llvm_, "other", out_);
     b_.CreateCondBr(g.base, t, f);
@@ -602,13 +643,39 @@ void Lowering::leave_cond(NodeId id, const Inst& inst) {
     return;
   }
   if (taken == other) {
+    if (full_ || !masked) return jump(taken);
     send(id, taken, active());
-    if (masked)
-      jump_chain(id);
-    else
-      jump(taken);
+    jump_chain(id);
     return;
   }
+  if (full_ || (!masked && !whole_.has(id) && (whole_.has(taken) || whole_.has(other)))) {
+    if (!full_ && !live_full_) {
+      BasicBlock* whole = BasicBlock::Create(llvm_, "whole", out_);
+      BasicBlock* part = BasicBlock::Create(llvm_, "part", out_);
+      b_.CreateCondBr(all(active()), whole, part);
+      b_.SetInsertPoint(part);
+      part_lanes(id, g);
+      b_.SetInsertPoint(whole);
+    }
+    as_whole([&] {
+      BasicBlock* t = BasicBlock::Create(llvm_, "taken", out_);
+      BasicBlock* f = BasicBlock::Create(llvm_, "other", out_);
+      part_or_branch(id, inst, g, t, f);
+      b_.SetInsertPoint(t);
+      jump(taken);
+      b_.SetInsertPoint(f);
+      jump(other);
+    });
+    return;
+  }
+  part_lanes(id, g);
+}
+
+/// A branch whose lanes may go different ways, by masks.
+void Lowering::part_lanes(NodeId id, const Val& g) {
+  const Node& node = plan_.graph.nodes[id];
+  const NodeId taken = node.succ[0], other = node.succ[1];
+  const bool masked = rp_->masked.has(id);
   Value* lanes = active();
   Value* cond = g.uniform() ? splat(g.base) : vec(g);
   send(id, taken, b_.CreateAnd(lanes, cond));
@@ -632,6 +699,7 @@ void Lowering::leave_cond(NodeId id, const Inst& inst) {
 void Lowering::leave_indexed(NodeId id, const Inst& inst) {
   const Node& node = plan_.graph.nodes[id];
   Val index = read(inst.ops[0], ptx::Type::u32);
+  if (full_ && !index.uniform()) return as_part(id, [&] { leave_indexed(id, inst); });
   const auto& list = fn_.branch_targets[inst.target_list];
   std::vector<NodeId> targets;
   for (Index label : list) {
@@ -644,7 +712,7 @@ void Lowering::leave_indexed(NodeId id, const Inst& inst) {
   }
   if (targets.size() != list.size()) return fail(inst, "brx.idx targets do not match the list");
   const bool masked = rp_->masked.has(id);
-  if (scalar_mode() || (index.uniform() && !masked)) {
+  if (scalar_mode() || (index.uniform() && (full_ || !masked))) {
     BasicBlock* bad = BasicBlock::Create(llvm_, "bad.index", out_);
     SwitchInst* sw = b_.CreateSwitch(index.base, bad, static_cast<unsigned>(targets.size()));
     for (uint32_t i = 0; i < targets.size(); ++i) {
@@ -678,7 +746,7 @@ void Lowering::leave_indexed(NodeId id, const Inst& inst) {
 }
 
 void Lowering::leave_barrier(NodeId id, const Inst& inst) {
-  if (rp_->masked.has(id)) {
+  if (rp_->masked.has(id) && !full_) {
     // All live lanes must be here together: anything else is undefined for an aligned barrier.
     Value* live = b_.CreateLoad(live_->getAllocatedType(), live_);
     fault_if(b_.CreateXor(live, node_mask_), kernel::Fault::lanes_apart, inst.line, nullptr);
@@ -689,7 +757,7 @@ void Lowering::leave_barrier(NodeId id, const Inst& inst) {
 }
 
 void Lowering::leave_ret(NodeId id, Value* lanes) {
-  if (scalar_mode() || !rp_->masked.has(id)) {
+  if (scalar_mode() || full_ || !rp_->masked.has(id)) {
     b_.CreateBr(done_);
     return;
   }

@@ -99,8 +99,11 @@ class Lowering {
   void save_slots(uint32_t region, NodeId barrier);
   void emit_nodes(const RegionPlan& rp);
   void emit_node(NodeId id);
+  void emit_body(NodeId id);
   void emit_leave(NodeId id);
   void leave_cond(NodeId id, const Inst& inst);
+  void leave_some(NodeId id, const Val& g);
+  void part_lanes(NodeId id, const Val& g);
   void leave_indexed(NodeId id, const Inst& inst);
   void leave_barrier(NodeId id, const Inst& inst);
   void leave_ret(NodeId id, Value* lanes);
@@ -117,6 +120,16 @@ class Lowering {
   void read_reduction(const Inst& inst);
   Value* initial_mask(Value* warp);
   void fail(const Inst& inst, const std::string& what);
+
+  // -- whole versions (lower_whole.cpp)
+  void emit_whole_node(NodeId id);
+  void as_whole(const std::function<void()>& emit);
+  void as_part(NodeId id, const std::function<void()>& emit);
+  void part_or_branch(NodeId id, const Inst& inst, const Val& g, llvm::BasicBlock* taken,
+                      llvm::BasicBlock* other);
+  void rejoin(NodeId to);
+  void branch_if_whole(NodeId to);
+  llvm::BasicBlock* unmask_header(NodeId header);
 
   // -- values (value.cpp)
   uint32_t width() const { return unit_.launch.width; }
@@ -389,6 +402,10 @@ class Lowering {
   std::vector<llvm::AllocaInst*> masks_;
   llvm::AllocaInst* live_ = nullptr;
   bool live_full_ = false;
+  bool region_live_full_ = false;  ///< live_full_ outside of whole versions
+  Bits whole_;                                  ///< nodes with a whole version
+  std::vector<llvm::BasicBlock*> whole_heads_;  ///< theirs
+  bool full_ = false;                           ///< a whole version is being made
   llvm::BasicBlock* done_ = nullptr;
   NodeId node_ = no_node;
   Value* node_mask_ = nullptr;    ///< masked node: its lanes

@@ -240,6 +240,20 @@ void Lowering::lower_atomic(const Inst& inst) {
       return;
     }
   }
+  if (a.shared && active_full() && !wanted && !is_cas && !is_half_pair(t)) {
+    // Plain code, lane after lane: no loop whose end is hard to foresee.
+    Value* window = nullptr;
+    Value* lanes = vec(a.at);
+    Value* offsets = shared_offsets(lanes, window);
+    Value* values = b.uniform() ? nullptr : vec(b);
+    for (uint64_t i = 0; i < width(); ++i) {
+      Value* at = b_.CreateExtractElement(offsets ? offsets : lanes, i);
+      if (offsets) at = b_.CreateAdd(window, b_.CreateZExt(at, b_.getInt64Ty()));
+      atomic_one(inst, pointer(at), values ? b_.CreateExtractElement(values, i) : b.base, nullptr,
+                 true);
+    }
+    return;
+  }
   Value* at_array = spill(a.at, b_.getInt64Ty());
   Value* b_array = b.uniform() ? nullptr : spill(b, st);
   Value* c_array = is_cas && !c.uniform() ? spill(c, st) : nullptr;

@@ -234,7 +234,8 @@ void Lowering::write_reg(Index r, const Val& value) {
   const Shape& shape = plan_.shapes[r];
   Slot& s = slot(r);
   Val v = fit(value, register_type(r));
-  const bool keep = rp_ && node_ != no_node && rp_->masked.has(node_) && rp_->keep[node_].has(r);
+  const bool keep =
+      rp_ && node_ != no_node && !full_ && rp_->masked.has(node_) && rp_->keep[node_].has(r);
   if (!shape.varying()) {
     if (!v.shaped() || v.offsets != shape.offsets) {
       if (unit_.error.empty())

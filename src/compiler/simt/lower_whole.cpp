@@ -1,0 +1,162 @@
+// Whole versions of nodes (whole.h): how a warp gets into them, and out when its lanes part.
+// Invariant: in a whole version all lanes are live and active, and no mask variable names a lane.
+#include "compiler/simt/lower.h"
+
+#include <algorithm>
+
+namespace limen::simt {
+
+using namespace llvm;
+using ptx::Instruction;
+using ptx::Op;
+using ptx::Operand;
+using ptx::Tok;
+
+namespace {
+
+/// The setp of this node whose answer its branch reads, if its operands are still what they were.
+const Instruction* deciding_comparison(const Graph& graph, const Node& node, ptx::Index guard) {
+  std::vector<ptx::Index> uses, defs, later;
+  for (uint32_t i = node.end - 1; i-- > node.begin;) {
+    const Instruction& inst = graph.inst(node, i);
+    uses_and_defs(graph, inst, uses, defs);
+    if (std::find(defs.begin(), defs.end(), guard) == defs.end()) {
+      later.insert(later.end(), defs.begin(), defs.end());
+      continue;
+    }
+    const bool plain = inst.op == Op::setp && inst.guard == ptx::no_index &&
+                       inst.ops.size() == 3 && inst.ops[0].kind == Operand::Kind::reg;
+    if (!plain) return nullptr;
+    for (ptx::Index u : uses)
+      if (std::find(later.begin(), later.end(), u) != later.end()) return nullptr;
+    return &inst;
+  }
+  return nullptr;
+}
+
+/// Whether all lanes (`all`) or none (`none`) satisfy `i + lane offset < bound`, from the outermost
+/// lanes alone: one scalar comparison instead of a vector's. Neither where a lane's sum wraps.
+bool compare_outermost(IRBuilder<>& b, const Instruction& inst, const Val& i, const Val& bound,
+                       Value*& all, Value*& none) {
+  const ptx::Type t = inst.type();
+  const bool is_signed = t == ptx::Type::s32;
+  if (!is_signed && t != ptx::Type::u32) return false;
+  const bool below = inst.has(Tok::lt) || inst.has(Tok::le);
+  const bool equal = inst.has(Tok::le) || inst.has(Tok::ge);
+  if (!below && !inst.has(Tok::gt) && !inst.has(Tok::ge)) return false;
+  if (!i.shaped() || i.offsets.empty() || i.correction || !bound.uniform()) return false;
+  const auto [least, most] = std::minmax_element(i.offsets.begin(), i.offsets.end());
+  auto wide = [&](Value* v) {
+    return is_signed ? b.CreateSExt(v, b.getInt64Ty()) : b.CreateZExt(v, b.getInt64Ty());
+  };
+  auto number = [&](int64_t v) { return b.getInt64(static_cast<uint64_t>(v)); };
+  Value* base = wide(i.base);
+  Value* limit = wide(bound.base);
+  Value* low = b.CreateAdd(base, number(*least));
+  Value* high = b.CreateAdd(base, number(*most));
+  Value* no_overflow =
+      *most > 0 ? b.CreateICmpSLE(high, number(is_signed ? INT32_MAX : UINT32_MAX)) : b.getTrue();
+  Value* no_underflow =
+      *least < 0 ? b.CreateICmpSGE(low, number(is_signed ? INT32_MIN : 0)) : b.getTrue();
+  // Below a limit nothing overflows, above one nothing underflows.
+  Value* above = below == equal ? b.CreateICmpSGT(low, limit) : b.CreateICmpSGE(low, limit);
+  Value* under = below == equal ? b.CreateICmpSLE(high, limit) : b.CreateICmpSLT(high, limit);
+  above = b.CreateAnd(above, no_overflow);
+  under = b.CreateAnd(under, no_underflow);
+  all = below ? under : above;
+  none = below ? above : under;
+  return true;
+}
+
+}  // namespace
+
+void Lowering::emit_whole_node(NodeId id) {
+  node_ = id;
+  b_.SetInsertPoint(whole_heads_[id]);
+  as_whole([&] { emit_body(id); });
+  node_ = no_node;
+}
+
+void Lowering::as_whole(const std::function<void()>& emit) {
+  const bool full = full_, live_full = live_full_;
+  full_ = live_full_ = true;
+  emit();
+  full_ = full;
+  live_full_ = live_full;
+}
+
+/// Code of the masked version from the end of node `id` on, where all lanes are.
+void Lowering::as_part(NodeId id, const std::function<void()>& emit) {
+  const bool full = full_, live_full = live_full_;
+  Value* mask = node_mask_;
+  full_ = false;
+  live_full_ = region_live_full_;
+  node_mask_ = rp_->masked.has(id) ? ConstantInt::getTrue(vec_type(int_type(1))) : nullptr;
+  emit();
+  full_ = full;
+  live_full_ = live_full;
+  node_mask_ = mask;
+}
+
+/// Branches to `taken` or `other` where all lanes agree on `g`, else goes on under masks.
+void Lowering::part_or_branch(NodeId id, const Inst& inst, const Val& g, BasicBlock* taken,
+                              BasicBlock* other) {
+  if (g.uniform()) {
+    b_.CreateCondBr(g.base, taken, other);
+    return;
+  }
+  BasicBlock* not_all = BasicBlock::Create(llvm_, "not.all", out_);
+  const Node& node = plan_.graph.nodes[id];
+  if (const Inst* setp = deciding_comparison(plan_.graph, node, inst.guard)) {
+    Value *yes, *no;
+    const ptx::Type t = setp->type();
+    if (compare_outermost(b_, *setp, read(setp->ops[1], t), read(setp->ops[2], t), yes, no)) {
+      const bool inverted = inst.guard_negated != node.inverted;
+      BasicBlock* open = BasicBlock::Create(llvm_, "not.all", out_);
+      b_.CreateCondBr(inverted ? no : yes, taken, not_all);
+      b_.SetInsertPoint(not_all);
+      b_.CreateCondBr(inverted ? yes : no, other, open);
+      b_.SetInsertPoint(open);
+      not_all = BasicBlock::Create(llvm_, "some", out_);
+    }
+  }
+  Value* lanes = vec(g);
+  BasicBlock* parted = BasicBlock::Create(llvm_, "parted", out_);
+  b_.CreateCondBr(all(lanes), taken, not_all);
+  b_.SetInsertPoint(not_all);
+  b_.CreateCondBr(any(lanes), parted, other);
+  b_.SetInsertPoint(parted);
+  as_part(id, [&] {
+    if (plan_.graph.nodes[id].leave == Leave::cond_ret)
+      leave_some(id, g);
+    else
+      part_lanes(id, g);
+  });
+}
+
+/// To `to` from where all live lanes have met: whole again if none has left.
+void Lowering::rejoin(NodeId to) {
+  if (!full_ && whole_.has(to) && !rp_->masked.has(to)) branch_if_whole(to);
+  jump(to);
+}
+
+void Lowering::branch_if_whole(NodeId to) {
+  BasicBlock* part = BasicBlock::Create(llvm_, "part", out_);
+  Value* live = live_full_ ? static_cast<Value*>(ConstantInt::getTrue(vec_type(int_type(1))))
+                           : b_.CreateLoad(live_->getAllocatedType(), live_);
+  b_.CreateCondBr(all(live), whole_heads_[to], part);
+  b_.SetInsertPoint(part);
+}
+
+/// The way to a loop's header in whole form, from where all lanes are in its mask.
+BasicBlock* Lowering::unmask_header(NodeId header) {
+  BasicBlock* here = b_.GetInsertBlock();
+  BasicBlock* block = BasicBlock::Create(llvm_, "together", out_);
+  b_.SetInsertPoint(block);
+  b_.CreateStore(Constant::getNullValue(vec_type(int_type(1))), masks_[header]);
+  b_.CreateBr(whole_heads_[header]);
+  b_.SetInsertPoint(here);
+  return block;
+}
+
+}  // namespace limen::simt

@@ -1,0 +1,13 @@
+// The whole version of a node is its code for a warp whose lanes are all active there: real
+// branches, no masks, no blends, plain loads and stores. A warp takes it until its lanes part and
+// comes back where they meet. docs/design/simt.md, "Whole versions". Pure analysis.
+#pragma once
+#include "compiler/simt/plan.h"
+
+namespace limen::simt {
+
+/// Nodes of a region that are worth a whole version. `live_full`: no lane can be missing outside of
+/// masked nodes, whose code is then as good already.
+Bits choose_whole(const Plan& plan, const RegionPlan& rp, bool live_full);
+
+}  // namespace limen::simt
