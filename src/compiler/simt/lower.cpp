@@ -421,6 +421,7 @@ void Lowering::emit_node(NodeId id) {
   const Node& node = plan_.graph.nodes[id];
   node_ = id;
   node_mask_ = nullptr;
+  loaded_.clear();
   b_.SetInsertPoint(heads_[id]);
   if (rp_->masked.has(id)) {
     Value* m = b_.CreateLoad(vec_type(int_type(1)), masks_[id]);
@@ -442,6 +443,7 @@ void Lowering::emit_node(NodeId id) {
   if (node.leave == Leave::ret && last && (last->op == Op::ret || last->op == Op::exit)) --end;
   for (uint32_t i = node.begin; i < end; ++i) {
     if (!unit_.error.empty()) break;
+    position_ = i;
     emit_inst(plan_.graph.inst(node, i));
     if (b_.GetInsertBlock()->getTerminator()) break;
   }
