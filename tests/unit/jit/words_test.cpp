@@ -111,7 +111,8 @@ class Writer {
 
   void load(uint32_t number) {
     const uint32_t words = 1u << (!aligned_ || below(4) ? 0 : below(bytes_ == 4 ? 3 : 2));
-    const uint32_t at = below(furthest_word / words) * words * bytes_;
+    place_ = below(4) ? (place_ + 1) % furthest_word : below(furthest_word);
+    const uint32_t at = place_ / words * words * bytes_;
     const char kind = bytes_ == 4 ? 'd' : 'c';
     const std::string how = below(8) ? "" : ".volatile";
     const std::string guard = below(10) ? "" : "@%p ";
@@ -149,7 +150,7 @@ class Writer {
       case 4:
         if (own_)
           line(fmt::format("st.{}.u32 [{}+{}], %me;", shared_ ? "shared" : "global", base,
-                           4 * below(furthest_word)));
+                           bytes_ * ((place_ + 1 + below(2)) % furthest_word)));
         return;
       default:
         return;
@@ -159,6 +160,7 @@ class Writer {
   std::mt19937_64 random_;
   std::string text_;
   uint32_t bytes_ = 4;
+  uint32_t place_ = 0;  ///< word that was read last: most loads read the one behind it
   bool shared_ = false;
   bool own_ = false;      ///< each thread reads its own record only, and may write it
   bool aligned_ = false;  ///< records of 16 bytes and multiples
