@@ -55,6 +55,7 @@ void Lowering::begin_function(llvm::Function* fn) {
   params_.clear();
   locals_.clear();
   lane_rooms_.clear();
+  word_rooms_.clear();
   texture_words_ = tensor_words_ = nullptr;
   std::fill(std::begin(matrix_words_), std::end(matrix_words_), nullptr);
   guard_mask_ = write_guard_ = node_mask_ = nullptr;
