@@ -59,8 +59,7 @@ Value* Lowering::addresses(const Val& at) { return vec(at); }
 Val Lowering::to_host(Space space, Val v) {
   llvm::Type* i64 = b_.getInt64Ty();
   if (space == Space::shared) {
-    Value* window =
-        b_.CreatePtrToInt(ctx_field(offsetof(BlockContext, shared), b_.getPtrTy()), i64);
+    Value* window = shared_window();
     if (v.shaped() && !v.correction) {
       // Windows are far below 2 GiB, so the signed reading of a 32-bit base is the right one.
       v.base = b_.CreateAdd(b_.CreateSExtOrTrunc(v.base, i64), window);
@@ -812,8 +811,7 @@ bool Lowering::lower_memory(const Inst& inst) {
       if (!shared) return false;
       const PType t = inst.type();
       Val v = fit(read(inst.ops[1], t), b_.getInt64Ty());
-      Value* window = b_.CreatePtrToInt(ctx_field(offsetof(BlockContext, shared), b_.getPtrTy()),
-                                        b_.getInt64Ty());
+      Value* window = shared_window();
       if (inst.has(Tok::to)) window = b_.CreateNeg(window);
       if (v.shaped())
         v.base = b_.CreateAdd(v.base, window);
