@@ -18,6 +18,7 @@ inline constexpr uint32_t kernel_abi_version = 6;
 
 /// Each block of a cluster has so much of the cluster's shared window.
 inline constexpr uint32_t cluster_window_shift = 24;
+inline constexpr uint32_t least_shared_alignment = 128;  ///< of BlockContext::shared
 
 /// How a kernel's threads are executed (docs/engine.md, "Three strategies").
 enum class Strategy : uint32_t {

@@ -4,6 +4,7 @@
 // the counters live until the last reference is gone. Thread rule: atomics by any worker; joined,
 // references, listed and links under Scheduler's lock.
 #pragma once
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -19,7 +20,7 @@ class Worker;
 
 /// Of a block's shared memory.
 inline size_t shared_alignment(const kernel::KernelMeta& meta) {
-  return meta.shared_align > 128 ? meta.shared_align : 128;
+  return std::max(meta.shared_align, kernel::least_shared_alignment);
 }
 
 struct GridRun {

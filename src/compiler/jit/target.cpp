@@ -22,6 +22,8 @@
 
 #include <mutex>
 
+#include "compiler/jit/split_accumulators.h"
+
 namespace limen::jit {
 
 using namespace llvm;
@@ -104,6 +106,7 @@ void optimize(Module& module, TargetMachine& machine, uint32_t opt_level) {
     fpm.addPass(SimplifyCFGPass());
   }
   fpm.addPass(ADCEPass());
+  if (opt_level > 0) fpm.addPass(SplitAccumulators(host_target().avx512));
   mpm.addPass(createModuleToFunctionPassAdaptor(std::move(fpm)));
   mpm.run(module, mam);
 }

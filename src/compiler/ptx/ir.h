@@ -23,6 +23,7 @@ inline constexpr Index no_index = 0xffffffffu;
 /// Set of modifier tokens of one instruction (`.rn`, `.ftz`, `.wide`, ...), types excluded.
 struct TokSet {
   std::array<uint64_t, (static_cast<size_t>(Tok::count_) + 63) / 64> bits{};
+  bool operator==(const TokSet&) const = default;
   bool has(Tok t) const { return bits[size_t(t) / 64] >> (size_t(t) % 64) & 1; }
   void add(Tok t) { bits[size_t(t) / 64] |= uint64_t{1} << (size_t(t) % 64); }
 };

@@ -56,6 +56,7 @@ void Lowering::begin_function(llvm::Function* fn) {
   params_.clear();
   locals_.clear();
   lane_rooms_.clear();
+  word_rooms_.clear();
   texture_words_ = tensor_words_ = nullptr;
   std::fill(std::begin(matrix_words_), std::end(matrix_words_), nullptr);
   guard_mask_ = write_guard_ = node_mask_ = nullptr;
@@ -430,6 +431,7 @@ void Lowering::emit_nodes(const RegionPlan& rp) {
 void Lowering::emit_node(NodeId id) {
   node_ = id;
   node_mask_ = nullptr;
+  loaded_.clear();
   b_.SetInsertPoint(heads_[id]);
   if (rp_->masked.has(id)) {
     Value* m = b_.CreateLoad(vec_type(int_type(1)), masks_[id]);
@@ -458,6 +460,7 @@ void Lowering::emit_body(NodeId id) {
   if (node.leave == Leave::ret && last && (last->op == Op::ret || last->op == Op::exit)) --end;
   for (uint32_t i = node.begin; i < end; ++i) {
     if (!unit_.error.empty()) break;
+    position_ = i;
     emit_inst(plan_.graph.inst(node, i));
     if (b_.GetInsertBlock()->getTerminator()) break;
   }

@@ -266,15 +266,22 @@ class Lowering {
   Value* load_vector(const Inst& inst, const Val& at, llvm::Type* t, uint64_t bytes);
   void store_vector(const Inst& inst, const Val& at, Value* v, uint64_t bytes,
                     uint64_t lane_bytes);
-  std::vector<Value*> load_interleaved(const Val& at, llvm::Type* t, uint32_t count,
-                                       uint64_t bytes);
+  bool in_runs(const Offsets& o, uint64_t bytes) const;
   Value* gather(Value* base, const Val& at, llvm::Type* t, uint64_t bytes);
-  struct LaneAddresses;
+  /// Pointers of an access without offsets known at compile time, for loops over the lanes.
+  struct LaneAddresses {
+    Value* window = nullptr;  ///< i64, added to every lane's number
+    Value* numbers = nullptr;
+    llvm::Type* type = nullptr;
+  };
   LaneAddresses spill_addresses(const Val& at);
   Value* lane_pointer(const LaneAddresses& a, Value* lane);
+  Value* lane_pointer(const Val& at, uint32_t lane);
   llvm::AllocaInst* lane_room(llvm::Type* element, bool for_addresses);
   bool mask_is_dear(uint64_t bytes) const;
   Value* if_all_active(const std::function<Value*()>& whole, const std::function<Value*()>& some);
+  std::vector<Value*> one_of(Value* condition, const std::function<std::vector<Value*>()>& yes,
+                             const std::function<std::vector<Value*>()>& no, bool likely);
   static Value* shared_offsets(Value* addresses, Value*& window);
   static uint32_t store_group(uint64_t lane_bytes);
   Value* winning_lane(uint64_t lane_bytes);
@@ -290,6 +297,16 @@ class Lowering {
   Value* combine(const Inst& inst, Value* old, Value* b, Value* c);
   Value* own_shared(uint64_t offset);
   void lower_multimem(const Inst& inst);
+
+  // -- consecutive words of each lane (lower_words.cpp)
+  std::vector<Value*> load_grouped(const Inst& inst, const Val& at, llvm::Type* t, uint64_t bytes,
+                                   uint32_t count);
+  std::vector<Value*> load_words(const Inst& inst, const Val& at, llvm::Type* t, uint64_t bytes,
+                                 uint32_t count);
+  std::vector<Value*> load_interleaved(const Val& at, llvm::Type* t, uint64_t bytes,
+                                       uint32_t count);
+  std::vector<Value*> load_transposed(const Val& at, llvm::Type* t, uint64_t bytes, uint32_t count);
+  std::vector<Value*> load_by_lane(const Val& at, llvm::Type* t, uint64_t bytes, uint32_t count);
 
   // -- asynchronous copies, mbarriers, clusters, stack (lower_async.cpp)
   bool lower_async(const Inst& inst);
@@ -393,6 +410,7 @@ class Lowering {
   std::map<ptx::Index, Storage> params_, locals_;  ///< .param storage
   std::vector<Storage> returns_;
   std::map<std::pair<llvm::Type*, bool>, llvm::AllocaInst*> lane_rooms_;  ///< see lane_room
+  std::map<std::pair<llvm::Type*, uint32_t>, llvm::AllocaInst*> word_rooms_;  ///< see load_by_lane
   llvm::AllocaInst* texture_words_ = nullptr;  ///< operands and results of texture calls
   llvm::AllocaInst* tensor_words_ = nullptr;   ///< one lane's coordinates
   llvm::AllocaInst* matrix_words_[static_cast<size_t>(MatrixWords::count_)] = {};  ///< fragments in memory, by operand
@@ -408,6 +426,9 @@ class Lowering {
   bool full_ = false;                           ///< a whole version is being made
   llvm::BasicBlock* done_ = nullptr;
   NodeId node_ = no_node;
+  uint32_t position_ = 0;  ///< of the current instruction in its node
+  /// Loads of the current node that an earlier one did with its own: their words.
+  std::map<const Inst*, std::vector<Value*>> loaded_;
   Value* node_mask_ = nullptr;    ///< masked node: its lanes
   Value* guard_mask_ = nullptr;   ///< lanes on which the current instruction acts, if narrower
   bool nan_bits_ = true;          ///< the current instruction reads NaNs as bits (nans.h)

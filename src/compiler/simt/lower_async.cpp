@@ -42,8 +42,12 @@ Val Lowering::address_in(Space space, const Operand& o) {
 
 /// Host address of `.shared` address 0.
 Value* Lowering::shared_window() {
-  return b_.CreatePtrToInt(ctx_field(offsetof(BlockContext, shared), b_.getPtrTy()),
-                           b_.getInt64Ty());
+  auto* window = llvm::cast<LoadInst>(ctx_field(offsetof(BlockContext, shared), b_.getPtrTy()));
+  // So that an access whose offset is aligned needs no test.
+  window->setMetadata(LLVMContext::MD_align,
+                      MDNode::get(llvm_, {ConstantAsMetadata::get(
+                                             b_.getInt64(kernel::least_shared_alignment))}));
+  return b_.CreatePtrToInt(window, b_.getInt64Ty());
 }
 
 /// Runs the body for 0, step, 2 * step ... below `end` (i64).

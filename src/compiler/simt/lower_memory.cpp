@@ -59,8 +59,7 @@ Value* Lowering::addresses(const Val& at) { return vec(at); }
 Val Lowering::to_host(Space space, Val v) {
   llvm::Type* i64 = b_.getInt64Ty();
   if (space == Space::shared) {
-    Value* window =
-        b_.CreatePtrToInt(ctx_field(offsetof(BlockContext, shared), b_.getPtrTy()), i64);
+    Value* window = shared_window();
     if (v.shaped() && !v.correction) {
       // Windows are far below 2 GiB, so the signed reading of a 32-bit base is the right one.
       v.base = b_.CreateAdd(b_.CreateSExtOrTrunc(v.base, i64), window);
@@ -213,13 +212,6 @@ void Lowering::check_alignment(const Inst& inst, const Val& at, uint64_t bytes) 
 
 namespace {
 
-bool progression(const Offsets& o, int64_t stride, size_t first = 0, size_t count = 0) {
-  if (count == 0) count = o.size();
-  for (size_t i = 1; i < count; ++i)
-    if (o[first + i] - o[first] != static_cast<int64_t>(i) * stride) return false;
-  return true;
-}
-
 /// Cuts the lanes into runs that are contiguous or all the same, in halves; false when too many.
 struct Piece {
   uint32_t first, count;
@@ -241,12 +233,11 @@ std::vector<int> range(uint32_t first, uint32_t count) {
 
 }  // namespace
 
-/// Pointers of an access without offsets known at compile time, for loops over the lanes.
-struct Lowering::LaneAddresses {
-  Value* window = nullptr;  ///< i64, added to every lane's number
-  Value* numbers = nullptr;
-  llvm::Type* type = nullptr;
-};
+/// Are the lanes' elements of `bytes` each in so few runs that vector accesses serve them?
+bool Lowering::in_runs(const Offsets& o, uint64_t bytes) const {
+  std::vector<Piece> pieces;
+  return cut(o, static_cast<int64_t>(bytes), 0, width(), pieces);
+}
 
 /// Puts the lanes' addresses into memory; those of shared memory by their 32-bit offsets.
 Lowering::LaneAddresses Lowering::spill_addresses(const Val& at) {
@@ -274,6 +265,12 @@ Value* Lowering::lane_pointer(const LaneAddresses& a, Value* lane) {
   return pointer(a.window ? b_.CreateAdd(a.window, number) : number);
 }
 
+/// The address of one lane, where lanes differ by offsets known now.
+Value* Lowering::lane_pointer(const Val& at, uint32_t lane) {
+  return b_.CreateConstGEP1_64(b_.getInt8Ty(), pointer(at.base),
+                               static_cast<uint64_t>(at.offsets.empty() ? 0 : at.offsets[lane]));
+}
+
 /// The 32-bit offsets of what to_host() made of them and of `window`; null for anything else.
 Value* Lowering::shared_offsets(Value* addresses, Value*& window) {
   using namespace PatternMatch;
@@ -287,8 +284,8 @@ Value* Lowering::shared_offsets(Value* addresses, Value*& window) {
 Value* Lowering::gather(Value* base, const Val& at, llvm::Type* t, uint64_t bytes) {
   (void)base;
   if (!unit_.target.avx512 && !active_full()) {
-    // Without gathers as instructions LLVM makes two blocks a lane of a masked one: most of the time
-    // that CUB's kernels took to compile.
+    // Without gathers as instructions LLVM makes two blocks a lane of a masked one: most of the
+    // time that CUB's kernels took to compile.
     AllocaInst* result = lane_room(t, false);
     b_.CreateStore(Constant::getNullValue(vec_type(t)), result);
     const LaneAddresses from = spill_addresses(at);
@@ -297,8 +294,17 @@ Value* Lowering::gather(Value* base, const Val& at, llvm::Type* t, uint64_t byte
     });
     return b_.CreateLoad(vec_type(t), result);
   }
+  const bool planned = at.shaped() && !at.correction;
+  if (planned && !unit_.target.avx512) {
+    // From a masked gather LLVM makes a vector of addresses and takes it apart again.
+    Value* all = PoisonValue::get(vec_type(t));
+    for (uint32_t lane = 0; lane < width(); ++lane)
+      all = b_.CreateInsertElement(
+          all, b_.CreateAlignedLoad(t, lane_pointer(at, lane), Align(bytes)), lane);
+    return all;
+  }
   Value* pointers;
-  if (at.shaped() && !at.correction) {
+  if (planned) {
     pointers =
         b_.CreateGEP(b_.getInt8Ty(), pointer(at.base), offsets_vector(at.offsets, b_.getInt32Ty()));
   } else {
@@ -347,8 +353,15 @@ void Lowering::scatter(const Val& at, Value* v, uint64_t bytes, uint64_t lane_by
     });
     return;
   }
+  const bool planned = at.shaped() && !at.correction;
+  if (planned && !unit_.target.avx512) {
+    for (int lane : order)
+      b_.CreateAlignedStore(b_.CreateExtractElement(v, static_cast<uint64_t>(lane)),
+                            lane_pointer(at, static_cast<uint32_t>(lane)), Align(bytes));
+    return;
+  }
   Value* pointers;
-  if (at.shaped() && !at.correction)
+  if (planned)
     pointers =
         b_.CreateGEP(b_.getInt8Ty(), pointer(at.base), offsets_vector(at.offsets, b_.getInt32Ty()));
   else
@@ -357,7 +370,8 @@ void Lowering::scatter(const Val& at, Value* v, uint64_t bytes, uint64_t lane_by
                          Align(bytes), lanes);
 }
 
-/// Would LLVM make a branch a lane of a masked access to consecutive elements? AVX2 masks words only.
+/// Would LLVM make a branch a lane of a masked access to consecutive elements? AVX2 masks words
+/// only.
 bool Lowering::mask_is_dear(uint64_t bytes) const {
   return bytes < 4 && !unit_.target.avx512 && !active_full();
 }
@@ -525,37 +539,6 @@ void Lowering::store_vector(const Inst& inst, const Val& at, Value* v, uint64_t 
   scatter(at, v, bytes, lane_bytes);
 }
 
-/// `count` consecutive elements a lane, lanes side by side: whole vectors, then taken apart.
-std::vector<Value*> Lowering::load_interleaved(const Val& at, llvm::Type* t, uint32_t count,
-                                               uint64_t bytes) {
-  const uint32_t w = width();
-  std::vector<Value*> parts;
-  for (uint32_t j = 0; j < count; ++j) {
-    Value* p = pointer(b_.CreateAdd(
-        at.base, b_.getInt64(static_cast<uint64_t>(at.offsets[0]) + uint64_t{j} * w * bytes)));
-    if (active_full()) {
-      parts.push_back(b_.CreateAlignedLoad(vec_type(t), p, Align(bytes)));
-      continue;
-    }
-    std::vector<int> lanes;
-    for (uint32_t e = 0; e < w; ++e) lanes.push_back(static_cast<int>((j * w + e) / count));
-    Value* m = b_.CreateShuffleVector(active(), lanes);
-    parts.push_back(
-        b_.CreateMaskedLoad(vec_type(t), p, Align(bytes), m, Constant::getNullValue(vec_type(t))));
-  }
-  auto stride = [&](Value* a, Value* c, int from) {
-    std::vector<int> m;
-    for (uint32_t i = 0; i < w; ++i) m.push_back(static_cast<int>(2 * i) + from);
-    return b_.CreateShuffleVector(a, c, m);
-  };
-  if (count == 2) return {stride(parts[0], parts[1], 0), stride(parts[0], parts[1], 1)};
-  Value* e0 = stride(parts[0], parts[1], 0);
-  Value* e1 = stride(parts[2], parts[3], 0);
-  Value* o0 = stride(parts[0], parts[1], 1);
-  Value* o1 = stride(parts[2], parts[3], 1);
-  return {stride(e0, e1, 0), stride(o0, o1, 0), stride(e0, e1, 1), stride(o0, o1, 1)};
-}
-
 namespace {
 
 /// Words of a strong vector access of up to 16 bytes come and go together: CUB's scans publish a
@@ -596,9 +579,6 @@ void Lowering::lower_load(const Inst& inst) {
     dests.push_back(&d);
   const uint32_t count = static_cast<uint32_t>(dests.size());
   const bool strong = is_strong(inst);
-  Address a = address(inst, inst.ops[1]);
-  const bool entry_param = space_of(inst) == Space::param;
-  check_alignment(inst, a.at, bytes * count);
   // The destination may be wider than the type: sign-extend where the type is signed.
   auto put = [&](const Operand& o, Val v) {
     if (o.kind == Operand::Kind::reg && ptx::is_signed(t)) {
@@ -611,6 +591,13 @@ void Lowering::lower_load(const Inst& inst) {
     }
     write(o, v, t);
   };
+  if (const auto loaded = loaded_.find(&inst); loaded != loaded_.end()) {
+    for (uint32_t i = 0; i < count; ++i) put(*dests[i], Val::vector(loaded->second[i]));
+    return;
+  }
+  Address a = address(inst, inst.ops[1]);
+  const bool entry_param = space_of(inst) == Space::param;
+  check_alignment(inst, a.at, bytes * count);
   if (strong) compiler_barrier();
   const bool together = strong && count > 1 && bytes * count <= 16;
   if (a.at.uniform() && together) {
@@ -628,12 +615,6 @@ void Lowering::lower_load(const Inst& inst) {
       values.push_back(Val::scalar(l));
     }
     for (uint32_t i = 0; i < count; ++i) put(*dests[i], values[i]);
-  } else if (count == 1) {
-    put(d, Val::vector(load_vector(inst, a.at, st, bytes)));
-  } else if (a.at.shaped() && !a.at.correction && (count == 2 || count == 4) &&
-             !mask_is_dear(bytes) && progression(a.at.offsets, static_cast<int64_t>(bytes * count))) {
-    std::vector<Value*> values = load_interleaved(a.at, st, count, bytes);
-    for (uint32_t i = 0; i < count; ++i) put(*dests[i], Val::vector(values[i]));
   } else if (together) {
     std::vector<AllocaInst*> words;
     for (uint32_t i = 0; i < count; ++i) {
@@ -649,15 +630,8 @@ void Lowering::lower_load(const Inst& inst) {
     for (uint32_t i = 0; i < count; ++i)
       put(*dests[i], Val::vector(b_.CreateLoad(vec_type(st), words[i])));
   } else {
-    std::vector<Value*> values;
-    for (uint32_t i = 0; i < count; ++i) {
-      Val at = a.at;
-      if (at.shaped())
-        at.base = b_.CreateAdd(at.base, b_.getInt64(i * bytes));
-      else
-        at.vec = b_.CreateAdd(at.vec, ConstantInt::get(at.vec->getType(), i * bytes));
-      values.push_back(load_vector(inst, at, st, bytes));
-    }
+    std::vector<Value*> values = strong ? load_words(inst, a.at, st, bytes, count)
+                                        : load_grouped(inst, a.at, st, bytes, count);
     for (uint32_t i = 0; i < count; ++i) put(*dests[i], Val::vector(values[i]));
   }
   if (strong) compiler_barrier();
@@ -700,7 +674,8 @@ void Lowering::lower_store(const Inst& inst) {
     }
     if (together) store_together(b_, pointer(a.at.base), words, bytes * count);
   } else if (count > 1 && a.at.shaped() && !a.at.correction && (count == 2 || count == 4) &&
-             !mask_is_dear(bytes) && progression(a.at.offsets, static_cast<int64_t>(bytes * count))) {
+             !mask_is_dear(bytes) &&
+             progression(a.at.offsets, static_cast<int64_t>(bytes * count))) {
     auto zip = [&](Value* x, Value* y, bool upper) {
       std::vector<int> m;
       const uint32_t w = width();
@@ -831,13 +806,12 @@ bool Lowering::lower_memory(const Inst& inst) {
       write(inst.ops[0], Val::scalar(b_.getInt64(0)), PType::b64);
       return true;
     case Op::cvta: {
-      const bool shared = inst.has(Tok::shared) || inst.has(Tok::shared__cta) ||
-                          inst.has(Tok::shared__cluster);
+      const bool shared =
+          inst.has(Tok::shared) || inst.has(Tok::shared__cta) || inst.has(Tok::shared__cluster);
       if (!shared) return false;
       const PType t = inst.type();
       Val v = fit(read(inst.ops[1], t), b_.getInt64Ty());
-      Value* window = b_.CreatePtrToInt(ctx_field(offsetof(BlockContext, shared), b_.getPtrTy()),
-                                        b_.getInt64Ty());
+      Value* window = shared_window();
       if (inst.has(Tok::to)) window = b_.CreateNeg(window);
       if (v.shaped())
         v.base = b_.CreateAdd(v.base, window);

@@ -228,6 +228,13 @@ bool compare_is_uniform(const Instruction& inst, const Shape& a, const Shape& b)
 
 }  // namespace
 
+bool progression(const Offsets& o, int64_t stride, size_t first, size_t count) {
+  if (count == 0) count = o.size();
+  for (size_t i = 1; i < count; ++i)
+    if (o[first + i] - o[first] != static_cast<int64_t>(i) * stride) return false;
+  return true;
+}
+
 Shape Shape::make_constant(int64_t value) {
   return Shape{Kind::shaped, false, {}, zeros_of(value), value, value};
 }

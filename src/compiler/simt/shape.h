@@ -12,6 +12,9 @@ namespace limen::simt {
 
 using Offsets = std::vector<int64_t>;  ///< one per lane; empty means all zero
 
+/// Do lanes `first` to `first + count` (0: all) step by `stride`?
+bool progression(const Offsets& o, int64_t stride, size_t first = 0, size_t count = 0);
+
 struct Shape {
   enum class Kind : uint8_t { undef, shaped, varying };
   Kind kind = Kind::undef;

@@ -1,0 +1,338 @@
+// Loads of several consecutive words by every lane: `ld.v2` and `ld.v4`, and scalar loads behind
+// one base register with nothing written between them (members of a struct, a row of a tile), which
+// are done together by the first. Lanes that lie side by side are read as whole vectors, others by
+// 16 bytes a lane, and the words sorted by shuffles.
+#include <algorithm>
+
+#include "compiler/simt/lower.h"
+
+using namespace llvm;
+
+namespace limen::simt {
+
+using ptx::Op;
+using ptx::Operand;
+
+namespace {
+
+constexpr uint32_t most_words = 8;      ///< of one group
+constexpr uint32_t most_distance = 64;  ///< instructions looked through
+
+struct Follower {
+  const ptx::Instruction* load;
+  int64_t offset;  ///< bytes from the first load's address
+  uint32_t words;
+};
+
+uint32_t words_of(const ptx::Instruction& load) {
+  return load.ops[0].kind == Operand::Kind::vector ? static_cast<uint32_t>(load.ops[0].elems.size())
+                                                   : 1;
+}
+
+bool same_kind(const ptx::Instruction& a, const ptx::Instruction& b) {
+  return a.op == b.op && a.guard == b.guard && a.type() == b.type() && a.mods == b.mods &&
+         b.ops[1].symbol_kind == Operand::SymbolKind::none && a.ops[1].index == b.ops[1].index;
+}
+
+/// Every second element of a and b behind each other, from `from` on.
+Value* every_second(IRBuilder<>& b, Value* a, Value* c, int from) {
+  const auto lanes = cast<FixedVectorType>(a->getType())->getNumElements();
+  std::vector<int> mask;
+  for (uint32_t i = 0; i < lanes; ++i) mask.push_back(static_cast<int>(2 * i) + from);
+  return b.CreateShuffleVector(a, c, mask);
+}
+
+/// Vectors that hold records of `parts.size()` words one after the other: a vector a word.
+std::vector<Value*> take_apart(IRBuilder<>& b, const std::vector<Value*>& parts) {
+  const auto count = static_cast<uint32_t>(parts.size());
+  if (count == 1) return parts;
+  std::vector<Value*> out(count);
+  if (count == 3) {
+    const auto lanes = cast<FixedVectorType>(parts[0]->getType())->getNumElements();
+    for (uint32_t word = 0; word < 3; ++word) {
+      std::vector<int> two(lanes, -1), all(lanes, -1);
+      for (uint32_t i = 0; i < lanes; ++i) {
+        const uint32_t at = 3 * i + word;
+        if (at < 2 * lanes) two[i] = static_cast<int>(at);
+        all[i] = static_cast<int>(at < 2 * lanes ? i : at - lanes);
+      }
+      out[word] =
+          b.CreateShuffleVector(b.CreateShuffleVector(parts[0], parts[1], two), parts[2], all);
+    }
+    return out;
+  }
+  for (int odd = 0; odd < 2; ++odd) {
+    std::vector<Value*> half;
+    for (uint32_t i = 0; i < count; i += 2)
+      half.push_back(every_second(b, parts[i], parts[i + 1], odd));
+    half = take_apart(b, half);
+    for (uint32_t i = 0; i < count / 2; ++i) out[2 * i + static_cast<uint32_t>(odd)] = half[i];
+  }
+  return out;
+}
+
+std::vector<int> sequence(uint32_t first, uint32_t count) {
+  std::vector<int> r;
+  for (uint32_t i = 0; i < count; ++i) r.push_back(static_cast<int>(first + i));
+  return r;
+}
+
+Value* joined(IRBuilder<>& b, std::vector<Value*> parts) {
+  while (parts.size() > 1) {
+    const auto lanes = cast<FixedVectorType>(parts[0]->getType())->getNumElements();
+    std::vector<Value*> next;
+    for (size_t i = 0; i < parts.size(); i += 2)
+      next.push_back(b.CreateShuffleVector(parts[i], parts[i + 1], sequence(0, 2 * lanes)));
+    parts = next;
+  }
+  return parts[0];
+}
+
+/// Words of which the vectors of `rows` hold one or two records in every 128 bits, sorted within
+/// these: x86 shuffles cross them only with a penalty. Rows and words of 4 bytes: 4 x 4 or 2 x 4,
+/// of 8 bytes: 2 x 2.
+std::vector<Value*> sort_within(IRBuilder<>& b, const std::vector<Value*>& rows, uint32_t per_128) {
+  const auto lanes = cast<FixedVectorType>(rows[0]->getType())->getNumElements();
+  auto pick = [&](Value* x, Value* y, const std::vector<int>& of) {
+    std::vector<int> mask;  // `of` numbers the words of x's and y's 128 bits together
+    for (uint32_t at = 0; at < lanes; at += per_128)
+      for (int i : of) {
+        const auto n = static_cast<uint32_t>(i);
+        mask.push_back(static_cast<int>(n < per_128 ? at + n : lanes + at + n - per_128));
+      }
+    return b.CreateShuffleVector(x, y, mask);
+  };
+  if (per_128 == 2) return {pick(rows[0], rows[1], {0, 2}), pick(rows[0], rows[1], {1, 3})};
+  if (rows.size() == 2)
+    return {pick(rows[0], rows[1], {0, 2, 4, 6}), pick(rows[0], rows[1], {1, 3, 5, 7})};
+  Value* low0 = pick(rows[0], rows[1], {0, 4, 1, 5});
+  Value* high0 = pick(rows[0], rows[1], {2, 6, 3, 7});
+  Value* low1 = pick(rows[2], rows[3], {0, 4, 1, 5});
+  Value* high1 = pick(rows[2], rows[3], {2, 6, 3, 7});
+  return {pick(low0, low1, {0, 1, 4, 5}), pick(low0, low1, {2, 3, 6, 7}),
+          pick(high0, high1, {0, 1, 4, 5}), pick(high0, high1, {2, 3, 6, 7})};
+}
+
+Val moved(IRBuilder<>& b, Val at, int64_t bytes) {
+  Value*& number = at.shaped() ? at.base : at.vec;
+  number =
+      b.CreateAdd(number, ConstantInt::get(number->getType(), static_cast<uint64_t>(bytes), true));
+  return at;
+}
+
+}  // namespace
+
+/// The words of `inst` and, beside them, those of the loads that follow it, kept in loaded_.
+std::vector<Value*> Lowering::load_grouped(const Inst& inst, const Val& at, llvm::Type* t,
+                                           uint64_t bytes, uint32_t count) {
+  std::vector<Follower> group{{&inst, 0, count}};
+  const Operand& from = inst.ops[1];
+  const bool worth = (bytes == 4 || bytes == 8) && !guard_mask_ && inst.guard == ptx::no_index &&
+                     from.symbol_kind == Operand::SymbolKind::none && from.index != ptx::no_index &&
+                     !(at.shaped() && (at.uniform() || in_runs(at.offsets, bytes)));
+  if (!worth || node_ == no_node) return load_words(inst, at, t, bytes, count);
+  const Node& node = plan_.graph.nodes[node_];
+  std::vector<ptx::Index> uses, defs;
+  auto writes_base = [&](const Inst& other) {
+    uses_and_defs(plan_.graph, other, uses, defs);
+    return std::find(defs.begin(), defs.end(), from.index) != defs.end();
+  };
+  const uint32_t end = std::min(node.end, position_ + most_distance);
+  for (uint32_t i = position_ + 1; i < end && !writes_base(plan_.graph.inst(node, i - 1)); ++i) {
+    const Inst& other = plan_.graph.inst(node, i);
+    if (other.op == Op::ld && !is_strong(other)) {
+      const int64_t offset = same_kind(inst, other) ? other.ops[1].bits - from.bits : 1;
+      if (offset % static_cast<int64_t>(bytes) == 0)
+        group.push_back({&other, offset, words_of(other)});
+    } else if (has_side_effects(other)) {
+      break;
+    }
+  }
+  // The run of words without a gap around the first load's own.
+  std::sort(group.begin(), group.end(),
+            [](const Follower& a, const Follower& b) { return a.offset < b.offset; });
+  const auto step = static_cast<int64_t>(bytes);
+  auto end_of = [&](const Follower& f) { return f.offset + f.words * step; };
+  size_t first = 0;
+  while (group[first].load != &inst) ++first;
+  size_t last = first + 1;
+  int64_t low = 0, high = count * step;
+  for (; last < group.size() && group[last].offset <= high; ++last) {
+    if (end_of(group[last]) > low + most_words * step) break;
+    high = std::max(high, end_of(group[last]));
+  }
+  for (; first > 0 && end_of(group[first - 1]) >= low; --first) {
+    if (high - group[first - 1].offset > most_words * step) break;
+    low = group[first - 1].offset;
+  }
+  const auto words = static_cast<uint32_t>((high - low) / step);
+  std::vector<Value*> all = load_words(inst, moved(b_, at, low), t, bytes, words);
+  std::vector<Value*> own;
+  for (size_t i = first; i < last; ++i) {
+    auto begin = all.begin() + (group[i].offset - low) / step;
+    std::vector<Value*> part(begin, begin + group[i].words);
+    if (group[i].load == &inst)
+      own = part;
+    else
+      loaded_[group[i].load] = part;
+  }
+  return own;
+}
+
+/// `count` consecutive words a lane, a vector a word.
+std::vector<Value*> Lowering::load_words(const Inst& inst, const Val& at, llvm::Type* t,
+                                         uint64_t bytes, uint32_t count) {
+  if (count == 1) return {load_vector(inst, at, t, bytes)};
+  if (at.correction) {
+    // Either the plan holds (no lane wrapped) or every lane's own address is used.
+    Val planned = at;
+    planned.correction = planned.exact = nullptr;
+    return one_of(
+        at.exact, [&] { return load_words(inst, planned, t, bytes, count); },
+        [&] { return load_by_lane(Val::vector(vec(at)), t, bytes, count); }, true);
+  }
+  const bool offsets = at.shaped() && !at.uniform();
+  const auto in_128 = static_cast<uint32_t>(16 / bytes);
+  const bool sorts = (bytes == 4 || bytes == 8) && width() % in_128 == 0 && !at.uniform() &&
+                     !(offsets && in_runs(at.offsets, bytes));
+  const bool side_by_side = offsets && !mask_is_dear(bytes) && (count <= 4 || count == 8) &&
+                            progression(at.offsets, static_cast<int64_t>(bytes * count));
+  // Sorting within 128 bits takes fewer shuffles than taking whole vectors apart.
+  if (side_by_side && !(sorts && active_full() && count % in_128 == 0))
+    return load_interleaved(at, t, bytes, count);
+  if (sorts && active_full()) return load_transposed(at, t, bytes, count);
+  if (sorts)
+    return one_of(
+        all(active()), [&] { return load_transposed(at, t, bytes, count); },
+        [&] { return load_by_lane(at, t, bytes, count); }, true);
+  std::vector<Value*> values;
+  for (uint32_t i = 0; i < count; ++i) {
+    const Val word = moved(b_, at, static_cast<int64_t>(i * bytes));
+    values.push_back(at.uniform() ? splat(b_.CreateAlignedLoad(t, pointer(word.base), Align(bytes)))
+                                  : load_vector(inst, word, t, bytes));
+  }
+  return values;
+}
+
+/// Lanes side by side: whole vectors, then taken apart.
+std::vector<Value*> Lowering::load_interleaved(const Val& at, llvm::Type* t, uint64_t bytes,
+                                               uint32_t count) {
+  const uint32_t w = width();
+  std::vector<Value*> parts;
+  for (uint32_t j = 0; j < count; ++j) {
+    Value* p = pointer(b_.CreateAdd(
+        at.base, b_.getInt64(static_cast<uint64_t>(at.offsets[0]) + uint64_t{j} * w * bytes)));
+    if (active_full()) {
+      parts.push_back(b_.CreateAlignedLoad(vec_type(t), p, Align(bytes)));
+      continue;
+    }
+    std::vector<int> lanes;
+    for (uint32_t e = 0; e < w; ++e) lanes.push_back(static_cast<int>((j * w + e) / count));
+    Value* m = b_.CreateShuffleVector(active(), lanes);
+    parts.push_back(
+        b_.CreateMaskedLoad(vec_type(t), p, Align(bytes), m, Constant::getNullValue(vec_type(t))));
+  }
+  return take_apart(b_, parts);
+}
+
+/// All lanes, at any addresses: up to 16 bytes of each at once, sorted by shuffles.
+std::vector<Value*> Lowering::load_transposed(const Val& at, llvm::Type* t, uint64_t bytes,
+                                              uint32_t count) {
+  const auto in_128 = static_cast<uint32_t>(16 / bytes);
+  Value* numbers = at.shaped() ? nullptr : addresses(at);
+  auto lane = [&](uint32_t i, uint64_t offset) -> Value* {
+    if (at.shaped()) return b_.CreateConstGEP1_64(b_.getInt8Ty(), lane_pointer(at, i), offset);
+    return pointer(b_.CreateAdd(b_.CreateExtractElement(numbers, i), b_.getInt64(offset)));
+  };
+  std::vector<Value*> out;
+  for (uint32_t word = 0; word < count;) {
+    const uint32_t left = count - word;
+    const uint32_t n = left >= in_128 ? in_128 : left >= 2 ? 2 : 1;
+    const uint64_t offset = word * bytes;
+    word += n;
+    if (n == 1) {
+      Value* all = PoisonValue::get(vec_type(t));
+      for (uint32_t i = 0; i < width(); ++i)
+        all =
+            b_.CreateInsertElement(all, b_.CreateAlignedLoad(t, lane(i, offset), Align(bytes)), i);
+      out.push_back(all);
+      continue;
+    }
+    // Lane i's words stand in the 128 bits in which lane i belongs; in a row `together` of them.
+    const uint32_t together = in_128 / n;
+    llvm::Type* record = FixedVectorType::get(t, n);
+    std::vector<Value*> rows;
+    for (uint32_t row = 0; row < in_128 / together; ++row) {
+      std::vector<Value*> parts;
+      for (uint32_t group = 0; group < width(); group += in_128)
+        for (uint32_t k = 0; k < together; ++k)
+          parts.push_back(
+              b_.CreateAlignedLoad(record, lane(group + row * together + k, offset), Align(bytes)));
+      rows.push_back(joined(b_, parts));
+    }
+    for (Value* sorted : sort_within(b_, rows, in_128)) out.push_back(sorted);
+  }
+  return out;
+}
+
+/// A loop over the active lanes, each with all its words.
+std::vector<Value*> Lowering::load_by_lane(const Val& at, llvm::Type* t, uint64_t bytes,
+                                           uint32_t count) {
+  if (unit_.target.avx512) {
+    std::vector<Value*> values;
+    for (uint32_t i = 0; i < count; ++i)
+      values.push_back(gather(nullptr, moved(b_, at, static_cast<int64_t>(i * bytes)), t, bytes));
+    return values;
+  }
+  std::vector<AllocaInst*> words;
+  for (uint32_t i = 0; i < count; ++i) {
+    AllocaInst*& room = word_rooms_[{t, i}];
+    if (!room) room = entry_alloca(vec_type(t), "words", false);
+    b_.CreateStore(Constant::getNullValue(vec_type(t)), room);
+    words.push_back(room);
+  }
+  const LaneAddresses from = spill_addresses(at);
+  for_each_lane(active(), [&](Value* lane) {
+    Value* p = lane_pointer(from, lane);
+    for (uint32_t i = 0; i < count; ++i)
+      store_lane(words[i], t, lane,
+                 b_.CreateAlignedLoad(t, b_.CreateConstGEP1_64(b_.getInt8Ty(), p, i * bytes),
+                                      Align(bytes)));
+  });
+  std::vector<Value*> values;
+  for (AllocaInst* room : words) values.push_back(b_.CreateLoad(vec_type(t), room));
+  return values;
+}
+
+/// The values of one of two ways of code.
+std::vector<Value*> Lowering::one_of(Value* condition,
+                                     const std::function<std::vector<Value*>()>& yes,
+                                     const std::function<std::vector<Value*>()>& no, bool likely) {
+  BasicBlock* first = BasicBlock::Create(llvm_, "yes", out_);
+  BasicBlock* second = BasicBlock::Create(llvm_, "no", out_);
+  BasicBlock* after = BasicBlock::Create(llvm_, "either", out_);
+  const uint32_t often = 1000000;
+  MDNode* weights = MDNode::get(llvm_, {MDString::get(llvm_, "branch_weights"),
+                                        ConstantAsMetadata::get(b_.getInt32(likely ? often : 1)),
+                                        ConstantAsMetadata::get(b_.getInt32(likely ? 1 : often))});
+  b_.CreateCondBr(condition, first, second, weights);
+  b_.SetInsertPoint(first);
+  const std::vector<Value*> a = yes();
+  first = b_.GetInsertBlock();
+  b_.CreateBr(after);
+  b_.SetInsertPoint(second);
+  const std::vector<Value*> c = no();
+  second = b_.GetInsertBlock();
+  b_.CreateBr(after);
+  b_.SetInsertPoint(after);
+  std::vector<Value*> out;
+  for (size_t i = 0; i < a.size(); ++i) {
+    PHINode* phi = b_.CreatePHI(a[i]->getType(), 2);
+    phi->addIncoming(a[i], first);
+    phi->addIncoming(c[i], second);
+    out.push_back(phi);
+  }
+  return out;
+}
+
+}  // namespace limen::simt
