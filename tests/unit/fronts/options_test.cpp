@@ -62,6 +62,7 @@ TEST(NvjitlinkOptions, ArchitectureAndKindAreRead) {
   ASSERT_EQ(read_link({"-arch=sm_90a", "-lto", "-O3", "-maxrregcount=32"}, out), nvjitlink::success);
   EXPECT_EQ(out.sm, 90u);
   EXPECT_EQ(out.suffix, 'a');
+  EXPECT_EQ(out.most_registers, 32u);
   EXPECT_TRUE(out.lto);
   EXPECT_FALSE(out.ptx);
   nvjitlink::Options ptx;
