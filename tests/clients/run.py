@@ -24,11 +24,14 @@ HERE = Path(__file__).resolve().parent
 def install(client, venv):
     """Makes the virtual environment once; a changed row makes it anew."""
     mark = venv / "limen-packages"
-    wanted = "\n".join(client["packages"])
+    over = client.get("packages_over", [])
+    wanted = "\n".join(client["packages"] + over)
     if mark.exists() and mark.read_text() == wanted:
         return
     subprocess.run([sys.executable, "-m", "venv", "--clear", str(venv)], check=True)
     subprocess.run([str(venv / "bin/pip"), "install", "-q", *client["packages"]], check=True)
+    if over:
+        subprocess.run([str(venv / "bin/pip"), "install", "-q", "--no-deps", *over], check=True)
     mark.write_text(wanted)
 
 
@@ -49,13 +52,13 @@ def choose_files(client, folder, words):
     return [n for n in names if not any(n.startswith(prefix) for prefix in left_out)]
 
 
-def run_file(client, limen, venv, folder, cwd, name, out):
+def run_file(client, limen, venv, folder, cwd, name, out, more):
     """One file: (counts, failures)."""
     report = out / (name.replace("/", "__") + ".xml")
     report.unlink(missing_ok=True)
     command = [str(limen), "run", str(venv / "bin/python"), "-m", "pytest", "-q",
                f"--junitxml={report}", "-p", "no:cacheprovider",
-               f"--timeout={client.get('test_timeout_s', 120)}", *client.get("arguments", [])]
+               f"--timeout={client.get('test_timeout_s', 120)}", *client.get("arguments", []), *more]
     for pattern in client.get("deselect", {}):
         command += ["--deselect", pattern]
     if prefix := client.get("module"):
@@ -64,6 +67,7 @@ def run_file(client, limen, venv, folder, cwd, name, out):
         command.append(str(folder / name))
     environment = {k: v for k, v in os.environ.items() if not k.startswith("LD_")}
     environment.update(client.get("environment", {}))
+    environment["PYTHONPATH"] = str(HERE)  # plugins of ours
     limit = client.get("file_timeout_s", 900)
     begin = time.time()
     with open(out / (name.replace("/", "__") + ".log"), "w") as log:
@@ -97,6 +101,8 @@ def main():
     parser.add_argument("--folder", type=Path, required=True)
     parser.add_argument("--limen", type=Path, required=True)
     parser.add_argument("--source", help="a checkout, where the wheel carries no tests")
+    parser.add_argument("--pytest", action="append", default=[], metavar="WORD",
+                        help="one more word for pytest: --pytest=--share=8")
     parser.add_argument("--venv", type=Path, help="an environment that is there already")
     words = parser.parse_intermixed_args()
     client = tomllib.loads((HERE / "clients.toml").read_text())["client"][words.client]
@@ -110,7 +116,7 @@ def main():
     total, all_failures = collections.Counter(), []
     for name in choose_files(client, folder, words.files):
         counts, failures, seconds = run_file(client, words.limen.resolve(), venv.absolute(),
-                                             folder.absolute(), cwd, name, out)
+                                             folder.absolute(), cwd, name, out, words.pytest)
         total += counts
         all_failures += failures
         print(f"{name}: {dict(counts)} {seconds:.0f} s", flush=True)

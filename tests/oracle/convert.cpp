@@ -2,6 +2,8 @@
 // and its neighbours. A NaN becomes the integer 0, or the top bit alone where the source is f64 or
 // the result has 64 bits.
 #include <algorithm>
+#include <bit>
+#include <cmath>
 
 #include "compiler/ptx/table.h"
 #include "machine.h"
@@ -92,6 +94,7 @@ void Machine::move(Thread& t, const Instruction& i) {
 bool Machine::convert_number(Thread& t, const Instruction& i) {
   if (i.type_count < 2 || i.has(Tok::rs) || i.has(Tok::pack)) return false;
   const Type to = i.type(0), from = i.type(1);
+  if (to == Type::ue8m0x2 || from == Type::ue8m0x2) return convert_ue8m0(t, i);
   if (ptx::size_of(to) < 2 && !ptx::is_int(to)) return false;
   const bool scalar_float_to =
       to == Type::f16 || to == Type::bf16 || to == Type::f32 || to == Type::f64;
@@ -177,6 +180,40 @@ uint64_t Machine::convert_float(const Instruction& i, const Format& from, const 
   if (i.has(Tok::sat)) d = saturate(to, d);
   if (i.has(Tok::relu)) d = relu(to, d);
   return d;
+}
+
+/// ue8m0: 2^(code - 127), 255 is NaN. The sign of what comes in does not count.
+uint64_t to_ue8m0(const Instruction& i, float x) {
+  if (std::isnan(x)) return 255;
+  const uint64_t beyond = i.has(Tok::satfinite) ? 254 : 255;
+  if (std::isinf(x)) return beyond;
+  if (x == 0) return 0;
+  int exponent;
+  const bool power = std::frexp(std::fabs(static_cast<double>(x)), &exponent) == 0.5;
+  const int code = exponent - 1 + 127 + (i.has(Tok::rp) && !power);
+  return code > 254 ? beyond : static_cast<uint64_t>(std::max(code, 0));
+}
+
+uint64_t from_ue8m0(uint64_t code) {
+  if (code == 255) return format_of(Type::bf16).nan();
+  return std::bit_cast<uint32_t>(std::ldexp(1.0F, static_cast<int>(code) - 127)) >> 16;
+}
+
+bool Machine::convert_ue8m0(Thread& t, const Instruction& i) {
+  const bool from_f32 = i.type(1) == Type::f32;
+  uint64_t d = 0;
+  if (i.type(0) == Type::bf16x2) {
+    const uint64_t codes = read64(t, i, i.ops[1], Type::b16);
+    d = from_ue8m0(codes & 255) | from_ue8m0(codes >> 8 & 255) << 16;
+  } else {
+    for (size_t n = 0; n < 2; ++n) {
+      const uint64_t bits = from_f32 ? read64(t, i, i.ops[2 - n], Type::f32)
+                                     : read64(t, i, i.ops[1], Type::b32) >> (16 * n) << 16;
+      d |= to_ue8m0(i, std::bit_cast<float>(static_cast<uint32_t>(bits))) << (8 * n);
+    }
+  }
+  write(t, i.ops[0], d);
+  return true;
 }
 
 /// Two elements at once: f16x2, bf16x2, e4m3x2, e5m2x2; the first operand is the upper element.

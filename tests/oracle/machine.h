@@ -175,6 +175,7 @@ class Machine {
   bool convert(Thread& t, const Instruction& i);
   bool convert_number(Thread& t, const Instruction& i);
   bool convert_packed(Thread& t, const Instruction& i);
+  bool convert_ue8m0(Thread& t, const Instruction& i);
   uint64_t convert_float(const Instruction& i, const Format& from, const Format& to,
                          uint64_t bits) const;
   void move(Thread& t, const Instruction& i);

@@ -218,6 +218,34 @@ Value* Lowering::cvt_to_half(const Inst& inst, Value* x, bool bf16) {
   return h;
 }
 
+namespace {
+
+/// ue8m0, powers of two without a sign, 0xff is NaN. Of an f32's bits: the exponent of the magnitude,
+/// one more where .rp finds anything below it. Values: NVIDIA's cuda_fp8.h 13.0, run on the host.
+Value* exponent_code(IRBuilderBase& b, Value* bits, const ptx::Instruction& inst) {
+  auto ic = [&](uint64_t c) { return ConstantInt::get(bits->getType(), c); };
+  Value* magnitude = b.CreateAnd(bits, ic(0x7fffffff));
+  Value* code = b.CreateLShr(magnitude, 23);
+  if (inst.has(Tok::rp)) {
+    // 2^-127, the least, is a subnormal.
+    Value* exact = b.CreateSelect(b.CreateICmpEQ(code, ic(0)), ic(0x400000), ic(0));
+    Value* more = b.CreateICmpUGT(b.CreateAnd(magnitude, ic(0x7fffff)), exact);
+    code = b.CreateAdd(code, b.CreateZExt(more, bits->getType()));
+  }
+  const uint64_t largest = inst.has(Tok::satfinite) ? 0xfe : 0xff;
+  code = b.CreateBinaryIntrinsic(Intrinsic::umin, code, ic(largest));
+  return b.CreateSelect(b.CreateICmpUGT(magnitude, ic(0x7f800000)), ic(0xff), code);
+}
+
+/// bf16 bits of a ue8m0 code, both in an i32. Exact.
+Value* exponent_to_bf16(IRBuilderBase& b, Value* code) {
+  auto ic = [&](uint64_t c) { return ConstantInt::get(code->getType(), c); };
+  Value* h = b.CreateSelect(b.CreateICmpEQ(code, ic(0)), ic(0x40), b.CreateShl(code, 7));
+  return b.CreateSelect(b.CreateICmpEQ(code, ic(0xff)), ic(0x7fff), h);
+}
+
+}  // namespace
+
 /// Two values side by side: cvt.d.f32 d, a, b (a above b) and the two-element formats among
 /// themselves.
 void Lowering::lower_cvt_packed(const Inst& inst) {
@@ -226,10 +254,12 @@ void Lowering::lower_cvt_packed(const Inst& inst) {
   const bool fp8_to = to == PType::e4m3x2 || to == PType::e5m2x2;
   const bool fp8_from = from == PType::e4m3x2 || from == PType::e5m2x2;
   const bool half_to = to == PType::f16x2 || to == PType::bf16x2;
-  const unsigned each = fp8_to ? 8 : 16;
+  const bool exponent_to = to == PType::ue8m0x2, exponent_from = from == PType::ue8m0x2;
+  const bool bytes_to = fp8_to || exponent_to, bytes_from = fp8_from || exponent_from;
+  const unsigned each = bytes_to ? 8 : 16;
   std::vector<Val> args;
   for (size_t i = 1; i < inst.ops.size(); ++i)
-    args.push_back(read(inst.ops[i], fp8_from             ? PType::b16
+    args.push_back(read(inst.ops[i], bytes_from           ? PType::b16
                                      : from == PType::f32 ? PType::f32
                                                           : PType::b32));
   Val r = map(args, [&](const std::vector<Value*>& v) -> Value* {
@@ -239,10 +269,10 @@ void Lowering::lower_cvt_packed(const Inst& inst) {
     Value* out = Constant::getNullValue(i32);
     for (unsigned part = 0; part < 2; ++part) {
       Value* x;
-      if (fp8_from) {
+      if (bytes_from) {
         x = b_.CreateAnd(b_.CreateLShr(b_.CreateZExt(v[0], i32), 8 * part),
                          ConstantInt::get(i32, 0xff));
-        Value* h = fp8_to_half(x, from);
+        Value* h = fp8_from ? fp8_to_half(x, from) : exponent_to_bf16(b_, x);
         if (inst.has(Tok::relu)) {
           Value* number = b_.CreateICmpNE(h, ConstantInt::get(i32, 0x7fff));
           Value* negative = b_.CreateICmpNE(b_.CreateAnd(x, ConstantInt::get(i32, 0x80)),
@@ -254,10 +284,14 @@ void Lowering::lower_cvt_packed(const Inst& inst) {
       }
       if (from == PType::f32)
         x = v[1 - part];
+      else if (exponent_to)
+        x = b_.CreateShl(b_.CreateLShr(v[0], 16 * part), 16);
       else
         x = half_to_float(b_.CreateTrunc(b_.CreateLShr(v[0], 16 * part), i16), false);
       Value* code;
-      if (fp8_to) {
+      if (exponent_to) {
+        code = exponent_code(b_, b_.CreateBitCast(x, i32), inst);
+      } else if (fp8_to) {
         code = float_to_fp8(x, to);
         if (inst.has(Tok::relu))
           code =
@@ -267,10 +301,10 @@ void Lowering::lower_cvt_packed(const Inst& inst) {
       }
       out = b_.CreateOr(out, b_.CreateShl(code, each * part));
     }
-    return fp8_to ? b_.CreateTrunc(out, i16) : out;
+    return bytes_to ? b_.CreateTrunc(out, i16) : out;
   });
-  if (!fp8_to && !half_to) return fail(inst, "this packed conversion is not supported");
-  write(inst.ops[0], r, fp8_to ? PType::b16 : PType::b32);
+  if (!bytes_to && !half_to) return fail(inst, "this packed conversion is not supported");
+  write(inst.ops[0], r, bytes_to ? PType::b16 : PType::b32);
 }
 
 /// cvt.pack: two integers saturated and put together, below what c holds (8- and 4-bit results).
@@ -326,7 +360,8 @@ void Lowering::lower_cvt(const Inst& inst) {
     });
     return write(inst.ops[0], r, PType::b32);
   }
-  if (to == PType::f16x2 || to == PType::bf16x2 || to == PType::e4m3x2 || to == PType::e5m2x2)
+  if (to == PType::f16x2 || to == PType::bf16x2 || to == PType::e4m3x2 || to == PType::e5m2x2 ||
+      to == PType::ue8m0x2)
     return lower_cvt_packed(inst);
   if (inst.type_count != 2 || !(fp(to) || ptx::is_int(to)) || !(fp(from) || ptx::is_int(from)))
     return fail(inst, "conversion from ." + std::string(ptx::name(from)) + " to ." +

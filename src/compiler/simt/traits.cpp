@@ -252,6 +252,7 @@ void read_float_traits(const Instruction& inst, Traits& t) {
       case Type::bf16x2:
       case Type::e4m3x2:
       case Type::e5m2x2:
+      case Type::ue8m0x2:
       case Type::tf32:
         t.all_ftz = false;
         break;

@@ -1,7 +1,8 @@
 // Attributes of kernels: cuFunc* and cuKernel*. Numbers come from the PTX: static shared and local
-// memory, limits asked for. Registers are not counted on a CPU: a nominal 32 a thread is reported,
-// so that they never limit occupancy. Thread rule: any thread; attributes are atomics.
+// memory, limits asked for. Registers are an estimate (compiler/ptx/register_count.h) that limits
+// nothing. Thread rule: any thread; attributes are atomics.
 #include "abi/cpu_api.h"
+#include "compiler/ptx/register_count.h"
 #include "drivers/cpu/context.h"
 #include "drivers/cpu/launch.h"
 #include "drivers/cpu/module/module.h"
@@ -19,6 +20,15 @@ int constant_bytes(const ptx::Module& module) {
   for (const ptx::Variable& variable : module.variables)
     if (variable.space == ptx::Space::constant) bytes += variable.bytes;
   return static_cast<int>(bytes);
+}
+
+CUresult count_registers(int* value, KernelState& state, const Device& device) {
+  auto estimate = state.program->registers(state.index);
+  if (!estimate.ok()) return report(estimate.error());
+  const int available = device.limit(CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR);
+  *value = static_cast<int>(ptx::limit_registers(state.function(), *estimate,
+                                                 static_cast<uint32_t>(available)));
+  return CUDA_SUCCESS;
 }
 
 }  // namespace
@@ -42,8 +52,7 @@ CUresult get_function_attribute(int* value, CUfunction_attribute attribute, Kern
       *value = static_cast<int>(needs->local_bytes);
       return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_NUM_REGS:
-      *value = nominal_registers;
-      return CUDA_SUCCESS;
+      return count_registers(value, state, device);
     case CU_FUNC_ATTRIBUTE_PTX_VERSION:
       *value = static_cast<int>(module.target_sm);
       return CUDA_SUCCESS;

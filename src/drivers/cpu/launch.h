@@ -60,7 +60,8 @@ CUresult fill_grid(engine::GridSpec& grid, const LaunchShape& shape, const Launc
 /// What all grids of a context have: number, multiprocessors, services of the device.
 void attach_context(engine::GridSpec& grid, Context& context);
 
-/// Registers a thread is said to use; they limit nothing.
+/// Registers a thread counts for in occupancy. What is told of a kernel's registers is an estimate, and
+/// an estimate must not refuse a launch that a GPU takes.
 inline constexpr int nominal_registers = 32;
 
 /// Threads of a block the kernel may be launched with.

@@ -12,6 +12,7 @@
 #include "compiler/fatbin/ptx_version.h"
 #include "compiler/ptx/link.h"
 #include "compiler/ptx/parser.h"
+#include "compiler/ptx/register_count.h"
 #include "devlib/device_runtime.h"
 
 namespace limen::fronts::nvjitlink {
@@ -206,7 +207,10 @@ int Link::complete() {
     auto module = read(text.text);
     if (!module.ok()) return refuse(ptx_compile, module.error().what);
     modules.push_back(std::move(*module));
-    texts.push_back(text.text);
+    texts.push_back(options_.most_registers
+                        ? limen::ptx::with_register_limit(*modules.back(), text.text,
+                                                          options_.most_registers)
+                        : text.text);
   }
   auto whole = limen::ptx::link_modules(std::move(modules));
   if (!whole.ok()) return refuse(internal, "error   : " + whole.error().what);

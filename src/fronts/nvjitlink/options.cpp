@@ -2,6 +2,7 @@
 // them (measured), except for sm_1 to sm_9, at which that one ends the process.
 #include "fronts/nvjitlink/options.h"
 
+#include <charconv>
 #include <string_view>
 
 #include "fronts/nvjitlink/nvjitlink_abi.h"
@@ -59,6 +60,10 @@ int read_options(uint32_t count, const char* const* words, Options& options) {
     } else if (!is_known(word)) {
       return unrecognized_option;
     }
+    constexpr std::string_view registers = "-maxrregcount=";
+    if (word.substr(0, registers.size()) == registers)
+      std::from_chars(word.data() + registers.size(), word.data() + word.size(),
+                      options.most_registers);
     options.lto |= word == "-lto";
     options.ptx |= word == "-ptx";
   }

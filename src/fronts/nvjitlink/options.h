@@ -11,6 +11,7 @@ struct Options {
   char suffix = 0;     ///< 'a', 'f' or 0
   bool lto = false;
   bool ptx = false;    ///< the program asked for PTX
+  uint32_t most_registers = 0;  ///< of -maxrregcount; 0: not given
   std::vector<std::string> words;  ///< as they came
 };
 

@@ -14,6 +14,7 @@
 #include "compiler/fatbin/ptx_version.h"
 #include "compiler/ptx/link.h"
 #include "compiler/ptx/parser.h"
+#include "compiler/ptx/register_count.h"
 #include "devlib/device_runtime.h"
 #include "fronts/ptxas/options.h"
 
@@ -21,8 +22,7 @@ namespace limen::fronts::ptxas {
 namespace {
 
 constexpr int failed = 255;
-// What the driver reports for every kernel (drivers/cpu/occupancy.cpp): a CPU has no such limit.
-constexpr int nominal_registers = 32;
+constexpr uint32_t registers_of_multiprocessor = 65536;  ///< source: as most_registers
 
 int fatal(const std::string& text) {
   fmt::print(stderr, "ptxas fatal   : {}\n", text);
@@ -89,7 +89,10 @@ void print_resources(const ptx::Module& module, const Options& options) {
                function.name);
     if (!function.is_entry) continue;
     const uint64_t shared = shared_bytes(module, function);
-    fmt::print(stderr, "ptxas info    : Used {} registers, used 0 barriers{}\n", nominal_registers,
+    uint32_t registers = ptx::limit_registers(function, ptx::estimate_registers(function),
+                                              registers_of_multiprocessor);
+    if (options.most_registers) registers = std::min(registers, options.most_registers);
+    fmt::print(stderr, "ptxas info    : Used {} registers, used 0 barriers{}\n", registers,
                shared ? fmt::format(", {} bytes smem", shared) : "");
   }
 }
@@ -155,6 +158,9 @@ int assemble(const Options& options, std::vector<Input> inputs) {
       return fatal("SM version specified by .target is higher than default SM version assumed");
     if (options.verbose) print_resources(**module, options);
     modules.push_back(std::move(*module));
+    if (options.most_registers)
+      input.text = ptx::with_register_limit(*modules.back(), std::move(input.text),
+                                            options.most_registers);
     texts.push_back(std::move(input.text));
   }
   auto whole = ptx::link_modules(std::move(modules));

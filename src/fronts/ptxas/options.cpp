@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <fstream>
 #include <string_view>
 
@@ -167,7 +168,16 @@ class Reader {
     if (row.full == "list-version") out_.list_versions = true;
     if (row.full == "help") out_.help = true;
     if (row.full == "compile-only") out_.compile_only = true;
+    if (row.full == "maxrregcount") return read_registers(value);
     return {};
+  }
+
+  Result<void> read_registers(const std::string& value) {
+    const char* end = value.data() + value.size();
+    const auto [at, error] = std::from_chars(value.data(), end, out_.most_registers);
+    if (error == std::errc() && at == end) return {};
+    return Error{Code::invalid_value,
+                 fmt::format("Value '{}' is not defined for option 'maxrregcount'", value), ""};
   }
 
   Options out_;

@@ -20,6 +20,7 @@ struct Options {
   bool list_versions = false;
   bool help = false;
   bool compile_only = false;
+  uint32_t most_registers = 0;  ///< of -maxrregcount; 0: not given
   std::vector<std::string> unknown;  ///< of the form name=value: no effect, to be told
 };
 

@@ -1,6 +1,8 @@
 #include "conformance/conform.h"
 #include "conformance/texts.h"
 
+#include <string>
+
 namespace limen::conform {
 namespace {
 
@@ -72,6 +74,45 @@ int of_device(CUdevice_attribute which) {
 }
 
 }  // namespace
+
+namespace {
+
+/// Kernel `name` holds `values` numbers at once: all are read before the first is written.
+std::string holding(const char* name, const char* limit, int values) {
+  std::string text = std::string(".visible .entry ") + name + "(.param .u64 a) " + limit +
+                     " { .reg .b64 %a; .reg .b32 %v<" + std::to_string(values) +
+                     ">; ld.param.u64 %a, [a];\n";
+  for (const char* way : {"ld.volatile.global.u32 %vI, [%a+4*I];\n", "st.volatile.global.u32 [%a+4*I], %vI;\n"})
+    for (int i = 0; i < values; ++i) {
+      std::string line = way;
+      line.replace(line.find("%vI"), 3, "%v" + std::to_string(i));
+      line.replace(line.find("4*I"), 3, std::to_string(4 * i));
+      text += line;
+    }
+  return text + "ret; }\n";
+}
+
+}  // namespace
+
+// to measure on H200
+CONFORM(cuFuncGetAttribute, registers_follow_the_kernel_and_its_limits) {
+  const std::string text = ".version 7.0\n.target sm_70\n.address_size 64\n" +
+                           holding("few", "", 2) + holding("many", "", 100) +
+                           holding("limited", ".maxnreg 40", 100) +
+                           holding("bound", ".maxntid 1024, 1, 1", 100);
+  CUmodule module = module_of_text(text.c_str());
+  const auto registers = [&](const char* name) {
+    return attribute(function_in(module, name), CU_FUNC_ATTRIBUTE_NUM_REGS);
+  };
+  expect_true("few", registers("few") < 40);
+  expect_true("a hundred values need more", registers("many") > 57);
+  expect_true(".maxnreg", registers("limited") <= 40);
+  expect_true("1,024 threads share 65,536", registers("bound") <= 64);
+  CUjit_option option[] = {CU_JIT_MAX_REGISTERS};
+  void* most[] = {reinterpret_cast<void*>(uintptr_t{48})};
+  REQUIRE(cuModuleLoadDataEx(&module, text.c_str(), 1, option, most));
+  expect_true("the option", registers("many") <= 48);
+}
 
 CONFORM(cuFuncGetAttribute, what_the_text_says) {
   CUfunction sizes = function_in(module_of_text(sizes_text), "sizes");

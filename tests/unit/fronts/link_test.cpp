@@ -67,6 +67,19 @@ TEST(Link, OneTextComesOutAsItIsAndEndsInNul) {
   EXPECT_EQ(link.image(), callee + '\0');
 }
 
+TEST(Link, ALimitOfRegistersIsWrittenIntoTheKernels) {
+  Options limited = options();
+  limited.most_registers = 57;
+  Link link(limited, nullptr, "");
+  ASSERT_EQ(add(link, ptx, callee), success);
+  ASSERT_EQ(add(link, ptx, caller), success);
+  ASSERT_EQ(link.complete(), success) << link.error_log();
+  const auto texts = fatbin::unpack_linked(link.image().data());
+  ASSERT_EQ(texts.size(), 2u);
+  EXPECT_EQ(texts[0], callee);  // no kernel in it
+  EXPECT_NE(texts[1].find(".maxnreg 57"), std::string::npos) << texts[1];
+}
+
 TEST(Link, MachineCodeMadeByAFrontIsPtx) {
   Link first(options(), nullptr, "");
   ASSERT_EQ(add(first, cubin, callee + '\0'), success);

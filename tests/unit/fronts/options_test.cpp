@@ -70,6 +70,7 @@ TEST(NvjitlinkOptions, ArchitectureAndKindAreRead) {
             nvjitlink::success);
   EXPECT_EQ(out.sm, 90u);
   EXPECT_EQ(out.suffix, 'a');
+  EXPECT_EQ(out.most_registers, 32u);
   EXPECT_TRUE(out.lto);
   EXPECT_FALSE(out.ptx);
   nvjitlink::Options ptx;

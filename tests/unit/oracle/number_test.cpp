@@ -133,6 +133,11 @@ TEST(Number, PackedConversionsPutTheFirstOperandHigh) {
   EXPECT_EQ(value16("cvt.rn.satfinite.e4m3x2.f32 %h0, 0f447A0000, 0f3F800000"), 0x7e38u);
   EXPECT_EQ(value16("cvt.rn.satfinite.e5m2x2.f32 %h0, 0fFF800000, 0f7FC00000"), 0xfb7fu);
   EXPECT_EQ(value32("mov.b16 %h1, 0x7fb8; cvt.rn.f16x2.e4m3x2 %r0, %h1"), 0x7fffbc00u);
+  EXPECT_EQ(value16("cvt.rp.ue8m0x2.f32 %h0, 0f3F800001, 0f00400000"), 0x8000u);
+  EXPECT_EQ(value16("cvt.rz.ue8m0x2.f32 %h0, 0fBFC00000, 0f7FC00000"), 0x7fffu);
+  EXPECT_EQ(value16("cvt.rp.satfinite.ue8m0x2.f32 %h0, 0f7F7FFFFF, 0fFF800000"), 0xfefeu);
+  EXPECT_EQ(value16("mov.b32 %r1, 0x40003f81; cvt.rp.ue8m0x2.bf16x2 %h0, %r1"), 0x8080u);
+  EXPECT_EQ(value32("mov.b16 %h1, 0xff00; cvt.rn.bf16x2.ue8m0x2 %r0, %h1"), 0x7fff0040u);
   EXPECT_EQ(value32("cvt.rna.tf32.f32 %r0, 0f3F801000"), 0x3f802000u);
   EXPECT_EQ(value32("cvt.rn.tf32.f32 %r0, 0f3F801000"), 0x3f800000u);
 }

@@ -19,7 +19,7 @@ struct Ran {
 inline Ran run(const std::string& body, uint32_t threads = 1, uint32_t blocks = 1,
                const std::string& before = "", uint32_t slice = 16) {
   const std::string text =
-      ".version 8.7\n.target sm_100\n.address_size 64\n" + before +
+      ".version 8.7\n.target sm_100a\n.address_size 64\n" + before +
       "\n.visible .entry k(.param .u64 pout) {\n"
       ".reg .b16 %h<10>; .reg .b32 %r<20>; .reg .b64 %d<10>; .reg .pred %p<10>;\n"
       "ld.param.u64 %d8, [pout]; mov.u32 %r10, %tid.x; mov.u32 %r11, %ctaid.x;\n"

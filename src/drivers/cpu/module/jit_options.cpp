@@ -1,6 +1,6 @@
-// Options that steer NVIDIA's code generator (registers, cache mode, ...) have no meaning for ours
-// and are accepted; unknown ones are refused, and so are symbols at host addresses, which code would
-// miss. Thread rule: see the header.
+// Options that steer NVIDIA's code generator (cache mode, ...) have no meaning for ours and are
+// accepted; a limit of registers bounds what is told of them. Unknown options are refused, and so are
+// symbols at host addresses, which code would miss. Thread rule: see the header.
 #include "drivers/cpu/module/jit_options.h"
 
 #include "base/log.h"
@@ -42,6 +42,9 @@ CUresult JitOptions::read(unsigned count, CUjit_option* options, void** values) 
         break;
       case CU_JIT_MAX_THREADS_PER_BLOCK:
         max_threads_ = static_cast<unsigned>(number);
+        break;
+      case CU_JIT_MAX_REGISTERS:
+        max_registers_ = static_cast<unsigned>(number);
         break;
       case CU_JIT_OVERRIDE_DIRECTIVE_VALUES:
         override_ = number != 0;

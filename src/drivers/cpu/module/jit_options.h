@@ -21,6 +21,8 @@ class JitOptions {
   bool verbose() const { return verbose_; }
   /// Threads of a block that code may count on, or 0. `overrides`: also where the PTX says its own.
   unsigned max_threads() const { return max_threads_; }
+  /// Registers that a thread is to take at most, or 0.
+  unsigned max_registers() const { return max_registers_; }
   bool overrides() const { return override_; }
   /// Copies the logs into the caller's buffers and their sizes into the option values.
   void deliver() const;
@@ -37,7 +39,7 @@ class JitOptions {
   void** wall_time_ = nullptr;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   bool verbose_ = false, override_ = false;
-  unsigned max_threads_ = 0;
+  unsigned max_threads_ = 0, max_registers_ = 0;
   std::string error_log_, info_log_;
 };
 

@@ -168,6 +168,9 @@ void apply_options(ptx::Module& module, JitOptions& options) {
     const bool bound = function.max_ntid[0] || function.req_ntid[0];
     if (options.max_threads() && (!bound || options.overrides()))
       function.max_ntid = {options.max_threads(), 1, 1};
+    const bool limited = function.max_nreg || bound || function.min_ctapersm;
+    if (options.max_registers() && (!limited || options.overrides()))
+      function.max_nreg = options.max_registers();
     if (options.verbose())
       options.info(fmt::format("ptxas info    : Compiling entry function '{}' for 'sm_{}'",
                                function.name, module.target_sm));

@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "compiler/image/image.h"
 #include "compiler/ptx/parser.h"
+#include "compiler/ptx/register_count.h"
 #include "devlib/device_runtime.h"
 #include "drivers/cpu/driver.h"
 #include "drivers/cpu/module/host_key.h"
@@ -295,6 +296,42 @@ void Program::share_state(ptx::Index kernel, const std::shared_ptr<KernelState>&
   versions_[kernel]->state = state;
 }
 
+/// The kernel and the functions that its code names, in turn. Under compile_mutex_.
+Result<std::vector<ptx::Index>> Program::called_functions(ptx::Index kernel) {
+  std::unordered_set<ptx::Index> seen{kernel};
+  std::vector<ptx::Index> todo{kernel}, order;
+  while (!todo.empty()) {
+    const ptx::Index index = todo.back();
+    todo.pop_back();
+    order.push_back(index);
+    LIMEN_TRY(const BodyNeeds* body, body_needs(index));
+    // The address of a kernel is for a launch: its needs are its own.
+    for (ptx::Index f : body->functions)
+      if (module_->functions[f].has_body && !module_->functions[f].is_entry && seen.insert(f).second)
+        todo.push_back(f);
+  }
+  return order;
+}
+
+Result<uint32_t> Program::registers(ptx::Index kernel) {
+  Versions& versions = *versions_[kernel];
+  {
+    std::lock_guard lock(versions.mutex);
+    if (versions.registers) return versions.registers;
+  }
+  std::lock_guard compiling(compile_mutex_);
+  uint32_t most = 0;
+  LIMEN_TRY(const std::vector<ptx::Index> functions, called_functions(kernel));
+  // A callee's registers are the caller's: what both need is saved on the stack.
+  for (ptx::Index f : functions) {
+    LIMEN_CHECK(ptx::parse_body(*module_, f));
+    most = std::max(most, ptx::estimate_registers(module_->functions[f]));
+  }
+  std::lock_guard lock(versions.mutex);
+  versions.registers = most;
+  return most;
+}
+
 Result<KernelNeeds> Program::needs(ptx::Index kernel) {
   Versions& versions = *versions_[kernel];
   {
@@ -303,16 +340,14 @@ Result<KernelNeeds> Program::needs(ptx::Index kernel) {
   }
   std::lock_guard compiling(compile_mutex_);
   KernelNeeds needs;
-  std::unordered_set<ptx::Index> functions{kernel}, variables;
-  std::vector<ptx::Index> todo{kernel};
+  std::unordered_set<ptx::Index> variables;
+  LIMEN_TRY(const std::vector<ptx::Index> functions, called_functions(kernel));
   // Sizes may be absurd: they stop at the largest number instead of beginning again at zero.
   auto place = [](uint32_t& bytes, uint64_t align, uint64_t size) {
     const uint64_t sum = (bytes + align - 1) / align * align + size;
     bytes = static_cast<uint32_t>(std::min<uint64_t>(sum, UINT32_MAX));
   };
-  while (!todo.empty()) {
-    ptx::Index index = todo.back();
-    todo.pop_back();
+  for (ptx::Index index : functions) {
     LIMEN_TRY(const BodyNeeds* body, body_needs(index));
     for (const auto& [align, bytes] : body->shared) place(needs.static_shared_bytes, align, bytes);
     for (const auto& [align, bytes] : body->local) place(needs.local_bytes, align, bytes);
@@ -321,13 +356,9 @@ Result<KernelNeeds> Program::needs(ptx::Index kernel) {
       if (variable.space == ptx::Space::shared && variables.insert(v).second)
         place(needs.static_shared_bytes, std::max(variable.align, 1u), variable.bytes);
     }
-    // The address of a kernel is for a launch: its needs are its own.
     for (ptx::Index f : body->functions)
       needs.launches_grids |= !module_->functions[f].has_body &&
                               module_->functions[f].name.starts_with("__cudaCDP2LaunchDevice");
-    for (ptx::Index f : body->functions)
-      if (module_->functions[f].has_body && !module_->functions[f].is_entry && functions.insert(f).second)
-        todo.push_back(f);
   }
   if (needs.static_shared_bytes > most_static_shared)
     return Error{Code::invalid_ptx,

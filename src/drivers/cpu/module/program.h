@@ -70,6 +70,9 @@ class Program {
                           const std::function<Result<void>(const ptx::Function&)>& also);
   /// errors: invalid_ptx when the body cannot be parsed.
   Result<KernelNeeds> needs(ptx::Index kernel);
+  /// Registers that a thread of the kernel and of what it calls would take on a GPU: an estimate,
+  /// without the limits that the kernel states. errors: as needs().
+  Result<uint32_t> registers(ptx::Index kernel);
 
  private:
   struct Version {
@@ -88,12 +91,14 @@ class Program {
     std::vector<Version> list;
     bool needs_known = false;
     KernelNeeds needs;
+    uint32_t registers = 0;  ///< 0: was not asked
     std::weak_ptr<KernelState> state;
   };
   /// Beyond this many block shapes a kernel gets one version for all of them.
   static constexpr size_t most_shapes = 8;
 
   Result<const BodyNeeds*> body_needs(ptx::Index function);
+  Result<std::vector<ptx::Index>> called_functions(ptx::Index kernel);
   std::shared_ptr<const engine::KernelCode> find(Versions& versions, const uint32_t block[3],
                                                  bool small_grid, jit::Residency residency);
   Result<std::shared_ptr<const engine::KernelCode>> build(ptx::Index kernel,
