@@ -431,7 +431,6 @@ void Lowering::emit_nodes(const RegionPlan& rp) {
 void Lowering::emit_node(NodeId id) {
   node_ = id;
   node_mask_ = nullptr;
-  loaded_.clear();
   b_.SetInsertPoint(heads_[id]);
   if (rp_->masked.has(id)) {
     Value* m = b_.CreateLoad(vec_type(int_type(1)), masks_[id]);
@@ -450,6 +449,7 @@ void Lowering::emit_node(NodeId id) {
 }
 
 void Lowering::emit_body(NodeId id) {
+  loaded_.clear();
   const Node& node = plan_.graph.nodes[id];
   const bool leaves_by_inst = node.leave == Leave::branch || node.leave == Leave::cond ||
                               node.leave == Leave::indexed || node.leave == Leave::barrier ||
