@@ -1,6 +1,7 @@
 // Whole versions of nodes (whole.h): how a warp gets into them, and out when its lanes part.
 // Invariant: in a whole version all lanes are live and active, and no mask variable names a lane.
 #include "compiler/simt/lower.h"
+#include "compiler/simt/whole.h"
 
 #include <algorithm>
 
@@ -13,26 +14,6 @@ using ptx::Operand;
 using ptx::Tok;
 
 namespace {
-
-/// The setp of this node whose answer its branch reads, if its operands are still what they were.
-const Instruction* deciding_comparison(const Graph& graph, const Node& node, ptx::Index guard) {
-  std::vector<ptx::Index> uses, defs, later;
-  for (uint32_t i = node.end - 1; i-- > node.begin;) {
-    const Instruction& inst = graph.inst(node, i);
-    uses_and_defs(graph, inst, uses, defs);
-    if (std::find(defs.begin(), defs.end(), guard) == defs.end()) {
-      later.insert(later.end(), defs.begin(), defs.end());
-      continue;
-    }
-    const bool plain = inst.op == Op::setp && inst.guard == ptx::no_index &&
-                       inst.ops.size() == 3 && inst.ops[0].kind == Operand::Kind::reg;
-    if (!plain) return nullptr;
-    for (ptx::Index u : uses)
-      if (std::find(later.begin(), later.end(), u) != later.end()) return nullptr;
-    return &inst;
-  }
-  return nullptr;
-}
 
 /// Whether all lanes (`all`) or none (`none`) satisfy `i + lane offset < bound`, from the outermost
 /// lanes alone: one scalar comparison instead of a vector's. Neither where a lane's sum wraps.
