@@ -16,6 +16,7 @@
 #include "compiler/jit/target.h"
 #include "compiler/ptx/parser.h"
 #include "compiler/simt/lower.h"
+#include "compiler/simt/split.h"
 
 namespace limen::jit {
 
@@ -50,6 +51,7 @@ Result<void> parse(ptx::Module& m, Index f) {
           Code::not_supported,
           fmt::format("vector register '{}' in '{}' is not supported", r.name, m.functions[f].name),
           ""};
+  simt::split_registers(m.functions[f]);
   return {};
 }
 
