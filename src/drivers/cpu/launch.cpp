@@ -345,7 +345,8 @@ CUresult set_parameter(CUfunction f, int offset, const void* bytes, size_t count
   if (offset < 0 || !bytes || size_t(offset) + count > most_bytes) return CUDA_ERROR_INVALID_VALUE;
   if (function->parameters.size() < size_t(offset) + count)
     function->parameters.resize(size_t(offset) + count);
-  std::memcpy(function->parameters.data() + offset, bytes, count);
+  // Not memcpy: nothing at offset 0 of no parameters yet would be a null destination.
+  std::copy_n(static_cast<const uint8_t*>(bytes), count, function->parameters.begin() + offset);
   return CUDA_SUCCESS;
 }
 
