@@ -281,7 +281,7 @@ class Lowering {
   bool mask_is_dear(uint64_t bytes) const;
   Value* if_all_active(const std::function<Value*()>& whole, const std::function<Value*()>& some);
   std::vector<Value*> one_of(Value* condition, const std::function<std::vector<Value*>()>& yes,
-                             const std::function<std::vector<Value*>()>& no, bool likely);
+                             const std::function<std::vector<Value*>()>& no);
   static Value* shared_offsets(Value* addresses, Value*& window);
   static uint32_t store_group(uint64_t lane_bytes);
   Value* winning_lane(uint64_t lane_bytes);

@@ -379,24 +379,14 @@ bool Lowering::mask_is_dear(uint64_t bytes) const {
 /// Runs `whole` where all lanes are active, else `some`; gives what they return, if anything.
 Value* Lowering::if_all_active(const std::function<Value*()>& whole,
                                const std::function<Value*()>& some) {
-  BasicBlock* yes = BasicBlock::Create(llvm_, "whole", out_);
-  BasicBlock* no = BasicBlock::Create(llvm_, "part", out_);
-  BasicBlock* after = BasicBlock::Create(llvm_, "accessed", out_);
-  b_.CreateCondBr(all(active()), yes, no);
-  b_.SetInsertPoint(yes);
-  Value* a = whole();
-  yes = b_.GetInsertBlock();
-  b_.CreateBr(after);
-  b_.SetInsertPoint(no);
-  Value* c = some();
-  no = b_.GetInsertBlock();
-  b_.CreateBr(after);
-  b_.SetInsertPoint(after);
-  if (!a) return nullptr;
-  PHINode* phi = b_.CreatePHI(a->getType(), 2);
-  phi->addIncoming(a, yes);
-  phi->addIncoming(c, no);
-  return phi;
+  auto values = [](const std::function<Value*()>& way) {
+    return [&way] {
+      Value* v = way();
+      return v ? std::vector<Value*>{v} : std::vector<Value*>{};
+    };
+  };
+  const std::vector<Value*> either = one_of(all(active()), values(whole), values(some));
+  return either.empty() ? nullptr : either[0];
 }
 
 /// One element a lane from an address that is not uniform.
@@ -405,27 +395,14 @@ Value* Lowering::load_vector(const Inst& inst, const Val& at, llvm::Type* t, uin
     // Either the plan holds (no lane wrapped) or every lane's own address is used.
     Val planned = at;
     planned.correction = planned.exact = nullptr;
-    BasicBlock* fast = BasicBlock::Create(llvm_, "exact", out_);
-    BasicBlock* slow = BasicBlock::Create(llvm_, "wrapped", out_);
-    BasicBlock* after = BasicBlock::Create(llvm_, "loaded", out_);
-    MDNode* weights = MDNode::get(llvm_, {MDString::get(llvm_, "branch_weights"),
-                                          ConstantAsMetadata::get(b_.getInt32(1000000)),
-                                          ConstantAsMetadata::get(b_.getInt32(1))});
-    b_.CreateCondBr(at.exact, fast, slow, weights);
-    b_.SetInsertPoint(fast);
-    Value* a = planned.offsets.empty() ? splat(b_.CreateLoad(t, pointer(planned.base)))
-                                       : load_vector(inst, planned, t, bytes);
-    BasicBlock* fast_end = b_.GetInsertBlock();
-    b_.CreateBr(after);
-    b_.SetInsertPoint(slow);
-    Value* c = gather(nullptr, Val::vector(vec(at)), t, bytes);
-    BasicBlock* slow_end = b_.GetInsertBlock();
-    b_.CreateBr(after);
-    b_.SetInsertPoint(after);
-    PHINode* phi = b_.CreatePHI(vec_type(t), 2);
-    phi->addIncoming(a, fast_end);
-    phi->addIncoming(c, slow_end);
-    return phi;
+    auto fast = [&]() -> std::vector<Value*> {
+      return {planned.offsets.empty() ? splat(b_.CreateLoad(t, pointer(planned.base)))
+                                      : load_vector(inst, planned, t, bytes)};
+    };
+    auto slow = [&]() -> std::vector<Value*> {
+      return {gather(nullptr, Val::vector(vec(at)), t, bytes)};
+    };
+    return one_of(at.exact, fast, slow)[0];
   }
   if (!at.shaped()) return gather(nullptr, at, t, bytes);
   const auto step = static_cast<int64_t>(bytes);

@@ -189,7 +189,7 @@ std::vector<Value*> Lowering::load_words(const Inst& inst, const Val& at, llvm::
     planned.correction = planned.exact = nullptr;
     return one_of(
         at.exact, [&] { return load_words(inst, planned, t, bytes, count); },
-        [&] { return load_by_lane(Val::vector(vec(at)), t, bytes, count); }, true);
+        [&] { return load_by_lane(Val::vector(vec(at)), t, bytes, count); });
   }
   const bool offsets = at.shaped() && !at.uniform();
   const auto in_128 = static_cast<uint32_t>(16 / bytes);
@@ -204,7 +204,7 @@ std::vector<Value*> Lowering::load_words(const Inst& inst, const Val& at, llvm::
   if (sorts)
     return one_of(
         all(active()), [&] { return load_transposed(at, t, bytes, count); },
-        [&] { return load_by_lane(at, t, bytes, count); }, true);
+        [&] { return load_by_lane(at, t, bytes, count); });
   std::vector<Value*> values;
   for (uint32_t i = 0; i < count; ++i) {
     const Val word = moved(b_, at, static_cast<int64_t>(i * bytes));
@@ -304,17 +304,16 @@ std::vector<Value*> Lowering::load_by_lane(const Val& at, llvm::Type* t, uint64_
   return values;
 }
 
-/// The values of one of two ways of code.
+/// The values of one of two ways of code; the first is the usual one.
 std::vector<Value*> Lowering::one_of(Value* condition,
                                      const std::function<std::vector<Value*>()>& yes,
-                                     const std::function<std::vector<Value*>()>& no, bool likely) {
-  BasicBlock* first = BasicBlock::Create(llvm_, "yes", out_);
-  BasicBlock* second = BasicBlock::Create(llvm_, "no", out_);
+                                     const std::function<std::vector<Value*>()>& no) {
+  BasicBlock* first = BasicBlock::Create(llvm_, "usual", out_);
+  BasicBlock* second = BasicBlock::Create(llvm_, "rare", out_);
   BasicBlock* after = BasicBlock::Create(llvm_, "either", out_);
-  const uint32_t often = 1000000;
-  MDNode* weights = MDNode::get(llvm_, {MDString::get(llvm_, "branch_weights"),
-                                        ConstantAsMetadata::get(b_.getInt32(likely ? often : 1)),
-                                        ConstantAsMetadata::get(b_.getInt32(likely ? 1 : often))});
+  MDNode* weights = MDNode::get(
+      llvm_, {MDString::get(llvm_, "branch_weights"), ConstantAsMetadata::get(b_.getInt32(1000000)),
+              ConstantAsMetadata::get(b_.getInt32(1))});
   b_.CreateCondBr(condition, first, second, weights);
   b_.SetInsertPoint(first);
   const std::vector<Value*> a = yes();
