@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <mutex>
 
 #include "conformance/run.h"
@@ -16,6 +17,7 @@ namespace {
 
 std::mutex output_mutex;
 std::string mutant;
+constexpr unsigned crash_seconds = 5;
 void* library = nullptr;
 
 constexpr const char* common_ptx = R"(
@@ -62,9 +64,28 @@ void send(std::string line) {
   }
 }
 
+void on_crash(int signal) {
+  alarm(crash_seconds);
+  sigset_t this_one;
+  sigemptyset(&this_one);
+  sigaddset(&this_one, signal);
+  pthread_sigmask(SIG_UNBLOCK, &this_one, nullptr);
+  if (crash_point) siglongjmp(*crash_point, signal);
+  ::signal(signal, SIG_DFL);
+  raise(signal);
+}
+
 }  // namespace
 
 int report_descriptor = -1;
+thread_local sigjmp_buf* crash_point = nullptr;
+
+void catch_crashes() {
+  struct sigaction action = {};
+  action.sa_handler = on_crash;
+  // The driver's own handlers come later, and hand on what is not theirs.
+  for (int signal : {SIGSEGV, SIGBUS, SIGABRT}) sigaction(signal, &action, nullptr);
+}
 
 std::vector<Case>& cases() {
   static std::vector<Case> all;
@@ -104,7 +125,10 @@ void observe(std::string_view label, const std::string& actual, const std::strin
   send("check\t" + std::string(label) + "\t" + actual + "\t" + expected);
 }
 
-std::string text_of(CUresult code) { return "code " + std::to_string(static_cast<int>(code)); }
+std::string text_of(CUresult code) {
+  if (code == crashed) return "crash";
+  return "code " + std::to_string(static_cast<int>(code));
+}
 
 std::string text_of(std::string_view text) {
   std::string quoted = "'";

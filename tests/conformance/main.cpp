@@ -1,6 +1,9 @@
 // conformance: runs the cases, each in a process of its own, and compares what they observed.
-//   conformance [--list] [--jobs N] [--filter TEXT] [--record FILE] [--differs FILE] [--mutants]
+//   conformance [--list] [--jobs N] [--filter TEXT] [--without TEXT] [--record FILE]
+//               [--golden FILE] [--differs FILE] [--mutants] [--seconds N] [--only FILE]
 // --record writes every observation ("function/case/label<tab>value"), for a device's golden file.
+// --golden is such a file: what a case expects must be what it says.
+// --only: a file of cases, one "function/case" a line. --seconds: no case is started later than that; the rest is skipped.
 // --differs names the file of the CPU device's known differences. --mutants runs every function's
 // cases once more with that function answering success and doing nothing: they must fail.
 // Exit status: 0 when all is as expected, 1 otherwise, 2 for wrong use.
@@ -43,7 +46,15 @@ struct Difference {
 struct Options {
   bool list = false, mutants = false;
   int jobs = 1;
-  std::string filter, record, differs;
+  int seconds = 0;  ///< 0: no limit
+  std::string filter, without, record, golden, differs, only;
+  std::set<std::string> names;  ///< of the file `only`
+
+  bool choose(const std::string& path) const {
+    return (only.empty() || names.contains(path)) && path.find(filter) != std::string::npos &&
+           (without.empty() || path.find(without) == std::string::npos);
+  }
+  bool all() const { return filter.empty() && without.empty() && only.empty(); }
 };
 
 std::string path_of(const Case& one) { return std::string(one.function) + "/" + one.name; }
@@ -52,6 +63,7 @@ std::string path_of(const Case& one) { return std::string(one.function) + "/" + 
 [[noreturn]] void run_here(const Case& one, const std::string& mutant, int descriptor) {
   alarm(mutant.empty() ? case_seconds : mutant_seconds);
   report_descriptor = descriptor;
+  catch_crashes();
   open_driver();
   if (one.setup != Setup::nothing) REQUIRE(cuInit(0));
   if (one.setup == Setup::context) {
@@ -114,14 +126,16 @@ Outcome finish(Running& running) {
 }
 
 /// Runs the cases that `chosen` names, `jobs` at a time; outcomes are in the order of `chosen`.
-std::vector<Outcome> run_cases(const std::vector<size_t>& chosen, int jobs, bool mutants) {
+std::vector<Outcome> run_cases(const std::vector<size_t>& chosen, const Options& options) {
   std::vector<Outcome> outcomes(chosen.size());
   std::vector<Running> running;
-  size_t next = 0;
-  while (next < chosen.size() || !running.empty()) {
-    while (next < chosen.size() && running.size() < static_cast<size_t>(jobs)) {
+  size_t next = 0, end = chosen.size();
+  const time_t began = time(nullptr);
+  while (next < end || !running.empty()) {
+    if (options.seconds && time(nullptr) - began >= options.seconds) end = next;
+    while (next < end && running.size() < static_cast<size_t>(options.jobs)) {
       const Case& one = cases()[chosen[next]];
-      running.push_back(start(one, next, mutants ? one.function : ""));
+      running.push_back(start(one, next, options.mutants ? one.function : ""));
       ++next;
     }
     std::vector<pollfd> polls;
@@ -139,6 +153,7 @@ std::vector<Outcome> run_cases(const std::vector<size_t>& chosen, int jobs, bool
       running.erase(running.begin() + static_cast<ptrdiff_t>(i));
     }
   }
+  for (; end < chosen.size(); ++end) outcomes[end].skipped = "time is up";
   return outcomes;
 }
 
@@ -166,16 +181,40 @@ std::map<std::string, Difference> read_differences(const std::string& path) {
   return rows;
 }
 
+using Golden = std::map<std::string, std::string>;
+
+/// What a device answered, by label.
+Golden read_golden(const std::string& path) {
+  Golden golden;
+  if (path.empty()) return golden;
+  std::ifstream file(path);
+  if (!file) {
+    std::fprintf(stderr, "conformance: cannot read %s\n", path.c_str());
+    std::exit(2);
+  }
+  for (std::string line; std::getline(file, line);)
+    if (size_t tab = line.find('\t'); tab != std::string::npos && line[0] != '#')
+      golden[line.substr(0, tab)] = line.substr(tab + 1);
+  return golden;
+}
+
 struct Totals {
   int checks = 0, failed = 0, skipped = 0, differing = 0;
   std::map<std::string, std::pair<int, int>> calls;  ///< by function: successes, errors
 };
 
-void judge_check(const std::string& path, const Check& check,
+void judge_check(const std::string& path, const Check& check, const Golden& golden,
                  std::map<std::string, Difference>& differences, Totals& totals) {
   std::string label = path + "/" + check.label;
   std::string expected = check.expected;
   ++totals.checks;
+  // Where the device's driver crashes, any clear answer is right.
+  if (auto row = golden.find(label);
+      row != golden.end() && row->second != expected && row->second != "crash") {
+    ++totals.failed;
+    std::printf("FAIL %s: the case expects %s, the device answered %s\n", label.c_str(),
+                expected.c_str(), row->second.c_str());
+  }
   if (auto row = differences.find(label); row != differences.end()) {
     row->second.met = true;
     expected = row->second.value;
@@ -200,6 +239,7 @@ bool judge_labels(const std::string& path, const Outcome& outcome) {
 int report(const std::vector<size_t>& chosen, const std::vector<Outcome>& outcomes,
            const Options& options) {
   auto differences = read_differences(options.differs);
+  Golden golden = read_golden(options.golden);
   Totals totals;
   std::ofstream record;
   if (!options.record.empty()) record.open(options.record);
@@ -208,7 +248,7 @@ int report(const std::vector<size_t>& chosen, const std::vector<Outcome>& outcom
     const Outcome& outcome = outcomes[i];
     std::string path = path_of(one);
     for (const Check& check : outcome.checks) {
-      judge_check(path, check, differences, totals);
+      judge_check(path, check, golden, differences, totals);
       if (record) record << path << '/' << check.label << '\t' << check.actual << '\n';
     }
     if (!judge_labels(path, outcome)) ++totals.failed;
@@ -229,11 +269,11 @@ int report(const std::vector<size_t>& chosen, const std::vector<Outcome>& outcom
   for (auto& [function, calls] : totals.calls) {
     if (calls.first && calls.second) continue;
     ++one_sided;
-    if (options.filter.empty())
+    if (options.all())
       std::printf("note %s: no call that %s\n", function.c_str(),
                   calls.first ? "fails" : "succeeds");
   }
-  if (options.filter.empty())
+  if (options.all())
     for (auto& [label, row] : differences)
       if (!row.met) {
         ++totals.failed;
@@ -281,7 +321,13 @@ bool parse(int count, char** words, Options& options) {
     } else if (word == "--jobs") {
       if (!value(number)) return false;
       options.jobs = std::max(1, std::atoi(number.c_str()));
+    } else if (word == "--seconds") {
+      if (!value(number)) return false;
+      options.seconds = std::max(1, std::atoi(number.c_str()));
     } else if (!(word == "--filter" && value(options.filter)) &&
+               !(word == "--without" && value(options.without)) &&
+               !(word == "--golden" && value(options.golden)) &&
+               !(word == "--only" && value(options.only)) &&
                !(word == "--record" && value(options.record)) &&
                !(word == "--differs" && value(options.differs))) {
       return false;
@@ -294,14 +340,17 @@ int run(int count, char** words) {
   Options options;
   if (!parse(count, words, options)) {
     std::fprintf(stderr,
-                 "usage: conformance [--list] [--jobs N] [--filter TEXT] [--record FILE] "
-                 "[--differs FILE] [--mutants]\n");
+                 "usage: conformance [--list] [--jobs N] [--filter TEXT] [--without TEXT] "
+                 "[--record FILE] [--golden FILE] [--differs FILE] [--mutants] [--seconds N] "
+                 "[--only FILE]\n");
     return 2;
   }
   std::ranges::sort(cases(), {}, path_of);
+  std::ifstream only(options.only);
+  for (std::string line; std::getline(only, line);) options.names.insert(line);
   std::vector<size_t> chosen;
   for (size_t i = 0; i < cases().size(); ++i)
-    if (path_of(cases()[i]).find(options.filter) != std::string::npos) chosen.push_back(i);
+    if (options.choose(path_of(cases()[i]))) chosen.push_back(i);
   if (options.list) {
     for (size_t i : chosen) std::printf("%s\n", path_of(cases()[i]).c_str());
     return 0;
@@ -310,7 +359,7 @@ int run(int count, char** words) {
     std::fprintf(stderr, "conformance: no case has \"%s\" in its name\n", options.filter.c_str());
     return 2;
   }
-  std::vector<Outcome> outcomes = run_cases(chosen, options.jobs, options.mutants);
+  std::vector<Outcome> outcomes = run_cases(chosen, options);
   return options.mutants ? report_mutants(chosen, outcomes) : report(chosen, outcomes, options);
 }
 

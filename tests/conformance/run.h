@@ -4,12 +4,15 @@
 #include <string_view>
 #include <vector>
 
+#include "conformance/calls.h"
 #include "conformance/conform.h"
 
 namespace limen::conform {
 
 std::vector<Case>& cases();
 void open_driver();
+/// From here on a signal inside a call of the driver ends the call only.
+void catch_crashes();
 void set_mutant(const std::string& function);
 
 extern int report_descriptor;              ///< where a case's observations go

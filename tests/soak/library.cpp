@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "conformance/driver_calls.h"
+#include "conformance/calls.h"
 
 namespace limen::conform {
 
@@ -18,6 +18,7 @@ void* driver_symbol(const char* name) {
   }
   return found;
 }
+thread_local sigjmp_buf* crash_point = nullptr;
 bool is_mutant(const char*) { return false; }
 CUresult called(const char*, CUresult result) { return result; }
 

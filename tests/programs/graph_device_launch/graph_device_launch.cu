@@ -1,6 +1,7 @@
 // Graphs launched by kernels of graphs: to be forgotten, as siblings, as tails, themselves again;
 // their order, the limits on their numbers, what is refused, uploads after changes by the host.
 // source: CUDA C++ Programming Guide 13.0, "Device Graph Launch".
+#include <cstring>
 #include <vector>
 
 #include "check.h"
@@ -369,14 +370,22 @@ static void fault(Verdict& verdict) {
   verdict.equal(cudaDeviceSynchronize(), cudaErrorIllegalAddress, "the fault is told");
 }
 
-int main() {
+/// Arguments: the sections to run; none is all.
+int main(int count, char** names) {
   Verdict verdict;
-  order(verdict);
-  itself(verdict);
-  limits(verdict);
-  refused(verdict);
-  changed(verdict);
-  copies(verdict);
-  fault(verdict);  // the last
+  const auto run_section = [&](const char* name, void (*section)(Verdict&)) {
+    bool wanted = count == 1;
+    for (int i = 1; i < count; ++i) wanted |= !std::strcmp(names[i], name);
+    if (!wanted) return;
+    std::puts(name);
+    section(verdict);
+  };
+  run_section("order", order);
+  run_section("itself", itself);
+  run_section("limits", limits);
+  run_section("refused", refused);
+  run_section("changed", changed);
+  run_section("copies", copies);
+  run_section("fault", fault);  // the last
   return verdict.finish();
 }

@@ -1,6 +1,7 @@
 // Kernel nodes that kernels change: parameters, blocks, switched off and on, one by one and by the
 // list, from the same graph, another one and a plain launch; what is refused by kernels and host.
 // source: CUDA Runtime API 13.0, cudaLaunchAttributeDeviceUpdatableKernelNode.
+#include <cstring>
 #include <vector>
 
 #include "check.h"
@@ -243,11 +244,19 @@ static void refused(Verdict& verdict) {
   cudaGetLastError();
 }
 
-int main() {
+/// Arguments: the sections to run; none is all.
+int main(int count, char** names) {
   Verdict verdict;
-  by_launches(verdict);
-  within(verdict);
-  large_parameters(verdict);
-  refused(verdict);
+  const auto run_section = [&](const char* name, void (*section)(Verdict&)) {
+    bool wanted = count == 1;
+    for (int i = 1; i < count; ++i) wanted |= !std::strcmp(names[i], name);
+    if (!wanted) return;
+    std::puts(name);
+    section(verdict);
+  };
+  run_section("by_launches", by_launches);
+  run_section("within", within);
+  run_section("large_parameters", large_parameters);
+  run_section("refused", refused);
   return verdict.finish();
 }
