@@ -135,7 +135,7 @@ CONFORM(cuMemcpyBatchAsync, a_source_read_during_the_call_may_change_after_it) {
 CONFORM_WITH(cuMemcpyBatchAsync, needs_cuInit, nothing) {
   expect_code("not initialised",
               cuMemcpyBatchAsync(nullptr, nullptr, nullptr, 0, nullptr, nullptr, 0, nullptr),
-              CUDA_ERROR_NOT_INITIALIZED);
+              CUDA_ERROR_INVALID_VALUE);
 }
 
 }  // namespace limen::conform

@@ -37,8 +37,7 @@ CONFORM_WITH(cuArray3DGetDescriptor, needs_a_context, initialised) {
 
 CONFORM_WITH(cuArray3DGetDescriptor, needs_cuInit, nothing) {
   CUDA_ARRAY3D_DESCRIPTOR desc;
-  expect_code("not initialised", cuArray3DGetDescriptor(&desc, nullptr),
-              CUDA_ERROR_NOT_INITIALIZED);
+  expect_code("not initialised", cuArray3DGetDescriptor(&desc, nullptr), CUDA_ERROR_INVALID_HANDLE);
 }
 
 }  // namespace limen::conform

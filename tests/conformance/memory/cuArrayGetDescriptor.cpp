@@ -35,7 +35,7 @@ CONFORM_WITH(cuArrayGetDescriptor, needs_a_context, initialised) {
 
 CONFORM_WITH(cuArrayGetDescriptor, needs_cuInit, nothing) {
   CUDA_ARRAY_DESCRIPTOR desc;
-  expect_code("not initialised", cuArrayGetDescriptor(&desc, nullptr), CUDA_ERROR_NOT_INITIALIZED);
+  expect_code("not initialised", cuArrayGetDescriptor(&desc, nullptr), CUDA_ERROR_INVALID_HANDLE);
 }
 
 }  // namespace limen::conform

@@ -22,7 +22,7 @@ CONFORM(cuArrayGetMemoryRequirements, only_of_deferred_arrays) {
 CONFORM_WITH(cuArrayGetMemoryRequirements, needs_cuInit, nothing) {
   CUDA_ARRAY_MEMORY_REQUIREMENTS needs;
   expect_code("not initialised", cuArrayGetMemoryRequirements(&needs, nullptr, 0),
-              CUDA_ERROR_NOT_INITIALIZED);
+              CUDA_ERROR_INVALID_VALUE);
 }
 
 }  // namespace limen::conform

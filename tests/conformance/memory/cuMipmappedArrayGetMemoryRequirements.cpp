@@ -23,7 +23,7 @@ CONFORM(cuMipmappedArrayGetMemoryRequirements, only_of_deferred_arrays) {
 CONFORM_WITH(cuMipmappedArrayGetMemoryRequirements, needs_cuInit, nothing) {
   CUDA_ARRAY_MEMORY_REQUIREMENTS needs;
   expect_code("not initialised", cuMipmappedArrayGetMemoryRequirements(&needs, nullptr, 0),
-              CUDA_ERROR_NOT_INITIALIZED);
+              CUDA_ERROR_INVALID_VALUE);
 }
 
 }  // namespace limen::conform

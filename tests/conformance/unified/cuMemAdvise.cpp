@@ -162,7 +162,7 @@ CONFORM(cuMemAdvise, first_abi) {
 CONFORM_WITH(cuMemAdvise, needs_cuInit, nothing) {
   expect_code("not initialised",
               cuMemAdvise(page, page, CU_MEM_ADVISE_SET_READ_MOSTLY, no_location()),
-              CUDA_ERROR_NOT_INITIALIZED);
+              CUDA_ERROR_INVALID_VALUE);
 }
 
 }  // namespace limen::conform
