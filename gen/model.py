@@ -58,6 +58,7 @@ class Function:
     wants_caller: bool
     source: str
     file: str
+    before_init: int = 0  # the code before cuInit; 0: CUDA_ERROR_NOT_INITIALIZED
     olds: list = field(default_factory=list)
 
     @property
@@ -139,7 +140,8 @@ def parse_old(row, new_args, where):
 
 def parse_function(row, path):
     where = f"{path.name}: {row.get('name')}"
-    unknown = set(row) - {"name", "args", "symbols", "kind", "stream", "caller", "source", "old"}
+    unknown = set(row) - {"name", "args", "symbols", "kind", "stream", "caller", "source",
+                          "before_init", "old"}
     if unknown:
         raise SystemExit(f"{where}: unknown keys {sorted(unknown)}")
     if row["kind"] not in KINDS:
@@ -148,7 +150,7 @@ def parse_function(row, path):
     symbols = [parse_symbol(s, where) for s in row["symbols"]]
     function = Function(row["name"], args, symbols, row["kind"],
                         row.get("stream") == "implicit", row.get("caller", False),
-                        row["source"], path.stem)
+                        row["source"], path.stem, row.get("before_init", 0))
     function.olds = [parse_old(o, args, where) for o in row.get("old", [])]
     return function
 
