@@ -2,6 +2,7 @@
 
 namespace limen::conform {
 
+// to measure on H200
 CONFORM(cuMemAdvise, read_mostly) {
   Managed memory;
   auto asked = [&] { return range_number(CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, memory, 16 * page); };
@@ -31,6 +32,7 @@ CONFORM(cuMemAdvise, preferred_location) {
   expect("host's number", asked(CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION), CU_DEVICE_CPU);
   expect("host's type", asked(CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_TYPE),
          int{CU_MEM_LOCATION_TYPE_HOST});
+  // to measure on H200
   expect_code(
       "unset",
       cuMemAdvise(memory, 16 * page, CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION, any_location()),
@@ -79,7 +81,7 @@ CONFORM(cuMemAdvise, accessed_by) {
   expect("only the host", asked(), "-1 -2 -2");
 }
 
-// Advice is of pages: what is said of some is not said of others.
+// Advice is of pages: what is said of some is not said of others.  to measure on H200
 CONFORM(cuMemAdvise, of_a_part) {
   constexpr size_t half = 2 << 20;
   Managed memory(2 * half);
@@ -100,6 +102,7 @@ CONFORM(cuMemAdvise, of_a_part) {
   expect("both places", range_number(preferred, memory, 2 * half), CU_DEVICE_INVALID);
 }
 
+// to measure on H200
 CONFORM(cuMemAdvise, is_forgotten_with_its_block) {
   CUdeviceptr first = 0;
   REQUIRE(cuMemAllocManaged(&first, 16 * page, CU_MEM_ATTACH_GLOBAL));
