@@ -43,7 +43,7 @@ CONFORM(cuCtxGetDevice, of_the_current_or_a_named_context) {
 CONFORM(cuCtxGetDevice, foreign_memory) {
   CUdevice device;
   expect_code("refused", cuCtxGetDevice(&device, foreign_handle<CUcontext>()),
-              CUDA_ERROR_INVALID_CONTEXT);
+              CUDA_ERROR_CONTEXT_IS_DESTROYED);
 }
 
 CONFORM_WITH(cuCtxGetDevice, a_named_context_without_a_current_one, initialised) {
