@@ -129,14 +129,13 @@ CUresult cuDeviceGetDefaultMemPool(CUmemoryPool* pool_out, CUdevice dev) {
 }
 
 CUresult cuDeviceGetMemPool(CUmemoryPool* pool, CUdevice dev) {
-  if (!pool) return CUDA_ERROR_INVALID_VALUE;
-  if (!driver().device(dev)) return CUDA_ERROR_INVALID_DEVICE;
+  if (!pool || !driver().device(dev)) return CUDA_ERROR_INVALID_VALUE;
   *pool = handle_of(current_pool_of(device_place(dev), CU_MEM_ALLOCATION_TYPE_PINNED));
   return CUDA_SUCCESS;
 }
 
 CUresult cuDeviceSetMemPool(CUdevice dev, CUmemoryPool hPool) {
-  if (!driver().device(dev)) return CUDA_ERROR_INVALID_DEVICE;
+  if (!driver().device(dev)) return CUDA_ERROR_INVALID_VALUE;
   CUmemLocation location = device_place(dev);
   return cuMemSetMemPool(&location, CU_MEM_ALLOCATION_TYPE_PINNED, hPool);
 }
