@@ -81,8 +81,9 @@ CONFORM(cuLaunchHostFunc, a_failed_context_calls_none) {
   CUstream stream = nullptr;
   REQUIRE(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
   Seen seen;
+  CUfunction trap = common_kernel("trap");  // loading may wait for what runs
   Gate gate(stream);
-  REQUIRE(launch(common_kernel("trap"), 1, 1, stream));
+  REQUIRE(launch(trap, 1, 1, stream));
   expect_code("launches", cuLaunchHostFunc(stream, note, &seen), CUDA_SUCCESS);
   gate.open();
   expect_code("the failure", cuStreamSynchronize(stream), CUDA_ERROR_LAUNCH_FAILED);

@@ -53,8 +53,7 @@ CONFORM(cuMemPoolDestroy, gives_the_memory_back) {
 CONFORM(cuMemPoolDestroy, what_cannot_be_destroyed) {
   CUmemoryPool usual = nullptr, own = make_pool();
   REQUIRE(cuDeviceGetDefaultMemPool(&usual, 0));
-  expect_code("the default pool", cuMemPoolDestroy(usual),
-              CUDA_ERROR_INVALID_VALUE);
+  expect_code("the default pool", cuMemPoolDestroy(usual), CUDA_ERROR_INVALID_VALUE);
   expect_code("no pool", cuMemPoolDestroy(nullptr), CUDA_ERROR_INVALID_VALUE);
   expect_code("an own one", cuMemPoolDestroy(own), CUDA_SUCCESS);
 }

@@ -13,8 +13,7 @@ CONFORM(cuMemPoolImportFromShareableHandle, nothing_can_be_allocated) {
   CUdeviceptr address = 0;
   expect_code("no block", cuMemAllocFromPoolAsync(&address, 64, imported, nullptr),
               CUDA_ERROR_INVALID_VALUE);
-  expect_code("no current pool", cuDeviceSetMemPool(0, imported),
-              CUDA_ERROR_INVALID_VALUE);
+  expect_code("no current pool", cuDeviceSetMemPool(0, imported), CUDA_ERROR_INVALID_VALUE);
   expect_code("can be destroyed", cuMemPoolDestroy(imported), CUDA_SUCCESS);
 }
 

@@ -23,7 +23,8 @@ CONFORM(cuMemPoolSetAttribute, release_at_stream_and_event) {
   CUmemoryPool pool = make_pool();
   CUstream stream = new_stream();
   REQUIRE(cuMemFreeAsync(take(pool, 64 * mega, stream), stream));
-  expect_true("kept until then", attribute(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT) >= 64 * mega);
+  expect_true("kept until then",
+              attribute(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT) >= 64 * mega);
   REQUIRE(cuStreamSynchronize(stream));
   expect("a stream", attribute(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT), 0u);
   CUevent event = nullptr;

@@ -59,8 +59,7 @@ CONFORM(cuMemMap, part_of_an_allocation) {
   CUmemGenericAllocationHandle handle = create(2 * step);
   expect_code("its beginning", cuMemMap(address, step, 0, handle, 0), CUDA_ERROR_NOT_SUPPORTED);
   // The header calls an offset "currently must be zero".
-  expect_code("its end", cuMemMap(address + step, step, step, handle, 0),
-              CUDA_ERROR_NOT_SUPPORTED);
+  expect_code("its end", cuMemMap(address + step, step, step, handle, 0), CUDA_ERROR_NOT_SUPPORTED);
   expect_code("all of it", cuMemMap(address, 2 * step, 0, handle, 0), CUDA_SUCCESS);
   allow(address, 2 * step);
   write<uint32_t>(address + step, 8u);

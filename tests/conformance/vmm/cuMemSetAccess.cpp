@@ -17,8 +17,7 @@ CONFORM(cuMemSetAccess, read_only) {
   write<uint32_t>(range.address, 41u);
   REQUIRE(cuCtxSynchronize(nullptr));  // a small copy may still be under way after its call
   CUmemAccessDesc desc = access_of(CU_MEM_ACCESS_FLAGS_PROT_READ);
-  expect_code("read only", cuMemSetAccess(range.address, range.bytes, &desc, 1),
-              CUDA_SUCCESS);
+  expect_code("read only", cuMemSetAccess(range.address, range.bytes, &desc, 1), CUDA_SUCCESS);
   expect("can be read", read<uint32_t>(range.address), 41u);
   uint32_t value = 1;
   expect_code("a copy cannot write", cuMemcpyHtoD(range.address, &value, 4),

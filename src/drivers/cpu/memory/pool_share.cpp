@@ -83,7 +83,8 @@ CUresult cuMemPoolExportPointer(CUmemPoolPtrExportData* shareData_out, CUdevicep
   MemPool* pool = pool_of(ptr);
   Allocation block;
   // The pool itself comes first. measured H200, driver 580.159.04
-  if (!pool || !pool->range || !pool->exported.load(std::memory_order_relaxed) || !pool->memory->find(ptr, &block) || block.base != ptr)
+  if (!pool || !pool->range || !pool->exported.load(std::memory_order_relaxed) ||
+      !pool->memory->find(ptr, &block) || block.base != ptr)
     return CUDA_ERROR_INVALID_VALUE;
   SharedBlock where;
   if (!pool->memory->share(ptr, &where)) return CUDA_ERROR_INVALID_VALUE;
