@@ -108,12 +108,14 @@ int load(void) {
 
 
 def fat_binary(text, sm):
-    """One PTX entry, uncompressed."""
-    payload = text.encode()
+    """One PTX entry, uncompressed, as nvcc writes it (tests/conformance/fat_binary.h)."""
+    payload = text.encode() + b"\0"
     payload += b"\0" * (-len(payload) % 8)
-    entry = bytearray(64)
-    struct.pack_into("<HHIQ", entry, 0, 1, 0x0101, 64, len(payload))
+    entry = bytearray(80)
+    struct.pack_into("<HHIQ", entry, 0, 1, 0x0101, 80, len(payload))
+    struct.pack_into("<I", entry, 20, 64)
     struct.pack_into("<HHIIIQ", entry, 24, 0, 9, sm, 0, 0, 0x11)
+    struct.pack_into("<I", entry, 64, 72)
     body = bytes(entry) + payload
     return struct.pack("<IHHQ", 0xBA55ED50, 1, 16, len(body)) + body
 

@@ -107,7 +107,7 @@ CONFORM(cuStreamDestroy, foreign_memory) {
 }
 
 CONFORM_WITH(cuStreamDestroy, needs_cuInit, nothing) {
-  expect_code("not initialised", cuStreamDestroy(nullptr), CUDA_ERROR_NOT_INITIALIZED);
+  expect_code("not initialised", cuStreamDestroy(nullptr), CUDA_ERROR_INVALID_HANDLE);
 }
 
 }  // namespace limen::conform

@@ -55,23 +55,26 @@ static std::string kernel_text(int k) {
          "st.global.u32 [%rd4], %r10;\nret;\n}\n";
 }
 
-/// The text in the container that nvcc embeds: a header, and one uncompressed PTX entry.
+/// The text in the container that nvcc embeds: a header, and one uncompressed PTX entry with an
+/// empty list of options behind its fixed fields (NVIDIA's driver reads that without asking).
 static std::string fatbin_of(const std::string& text) {
   std::string payload = text;
   payload.resize((payload.size() + 8) / 8 * 8);
-  std::string out(16 + 64, '\0');
+  std::string out(16 + 80, '\0');
   auto put = [&](size_t at, auto value) { std::memcpy(&out[at], &value, sizeof value); };
   put(0, uint32_t{0xba55ed50});
   put(4, uint16_t{1});
   put(6, uint16_t{16});
-  put(8, uint64_t{64 + payload.size()});
+  put(8, uint64_t{80 + payload.size()});
   put(16, uint16_t{1});
   put(18, uint16_t{0x0101});
-  put(20, uint32_t{64});
+  put(20, uint32_t{80});
   put(24, uint64_t{payload.size()});
-  put(42, uint16_t{8});
+  put(36, uint32_t{64});
+  put(42, uint16_t{7});
   put(44, uint32_t{75});
   put(56, uint64_t{0x11});
+  put(80, uint32_t{72});
   return out + payload;
 }
 

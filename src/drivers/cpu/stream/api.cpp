@@ -319,7 +319,7 @@ CUresult cuEventQuery(CUevent hEvent) {
   if (CUresult result = resolve_event(hEvent, &event)) return result;
   if (CUresult result = refuse_event_call(*event)) return result;
   if (const auto& shared = event->state->shared)
-    return shared->done(shared->latest()) ? event->context->sticky() : CUDA_ERROR_NOT_READY;
+    return shared->reached(shared->latest()) ? event->context->sticky() : CUDA_ERROR_NOT_READY;
   return event->state->latest().reached() ? event->context->sticky() : CUDA_ERROR_NOT_READY;
 }
 
