@@ -59,6 +59,7 @@ class Function:
     source: str
     file: str
     olds: list = field(default_factory=list)
+    before_init: tuple = ()  # (condition, code): what the driver refuses even before cuInit
 
     @property
     def in_table(self):
@@ -139,7 +140,8 @@ def parse_old(row, new_args, where):
 
 def parse_function(row, path):
     where = f"{path.name}: {row.get('name')}"
-    unknown = set(row) - {"name", "args", "symbols", "kind", "stream", "caller", "source", "old"}
+    unknown = set(row) - {"name", "args", "symbols", "kind", "stream", "caller", "source", "old",
+                          "before_init"}
     if unknown:
         raise SystemExit(f"{where}: unknown keys {sorted(unknown)}")
     if row["kind"] not in KINDS:
@@ -149,6 +151,11 @@ def parse_function(row, path):
     function = Function(row["name"], args, symbols, row["kind"],
                         row.get("stream") == "implicit", row.get("caller", False),
                         row["source"], path.stem)
+    if "before_init" in row:
+        condition, colon, code = row["before_init"].rpartition(": ")
+        if not colon or not code.startswith("CUDA_ERROR_"):
+            raise SystemExit(f"{where}: before_init is not 'condition: CUDA_ERROR_...'")
+        function.before_init = (condition, code)
     function.olds = [parse_old(o, args, where) for o in row.get("old", [])]
     return function
 

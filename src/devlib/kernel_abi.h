@@ -41,7 +41,7 @@ enum class Fault : uint32_t {
   deadlock = 9,             ///< no fiber can progress
   invalid_address_space = 10,  ///< 717
   out_of_resources = 11,       ///< 701: no memory for stacks, local or shared memory of a block
-  no_multicast = 12,           ///< multimem at an address of no multicast object
+  no_multicast = 12,           ///< multimem.ld_reduce at an address of no multicast object
 };
 
 struct BlockContext;

@@ -42,7 +42,7 @@ const char* kind_words(kernel::Fault kind) {
     case kernel::Fault::out_of_resources:
       return "out of resources";
     case kernel::Fault::no_multicast:
-      return "multimem access outside of multicast objects, at address";
+      return "multimem.ld_reduce outside of multicast objects, at address";
   }
   return "unknown fault";
 }

@@ -1,5 +1,6 @@
 // Which driver table the exports call through. There is always one: before cuInit, and in the child
-// after fork, it is a table that answers CUDA_ERROR_NOT_INITIALIZED, so the exports check nothing.
+// after fork, it is a table that answers CUDA_ERROR_NOT_INITIALIZED (or refuses what a row's
+// before_init names), so the exports check nothing.
 // Invariant: active_ is never null; the tables it points at are constant and live for ever.
 // Thread rule: read by any thread at any time; written under the lock of entry.cpp, or by the only
 // thread of a forked child.

@@ -115,7 +115,12 @@ CUresult old_cuMemPrefetchAsync(CUdeviceptr pointer, size_t bytes, CUdevice devi
 }
 
 CUresult old_cuMemAdvise(CUdeviceptr pointer, size_t bytes, CUmem_advise advice, CUdevice device) {
-  return active_table()->cuMemAdvise(pointer, bytes, advice, location_of(device));
+  const DriverTable* table = active_table();
+  CUresult result = table->cuMemAdvise(pointer, bytes, advice, location_of(device));
+  if (result != CUDA_ERROR_INVALID_VALUE || device == CU_DEVICE_CPU) return result;
+  // A device that is none has a code of its own here. measured H200, driver 580.159.04
+  CUdevice found;
+  return table->cuDeviceGet(&found, device) ? CUDA_ERROR_INVALID_DEVICE : result;
 }
 
 CUresult old_cuGraphAddKernelNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies,

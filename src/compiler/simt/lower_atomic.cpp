@@ -138,7 +138,7 @@ Value* Lowering::atomic_one(const Inst& inst, Value* p, Value* b, Value* c, bool
 
 /// v2, v4 and v8: each element is an atomic operation of its own (PTX ISA 9.0, 9.7.13.12).
 void Lowering::lower_atomic_vector(const Inst& inst) {
-  const bool is_red = inst.op == Op::red;
+  const bool is_red = inst.op != Op::atom;  // multimem.red is one, too
   const size_t first = is_red ? 0 : 1;
   const PType t = inst.type();
   llvm::Type* st = scalar_type(t);
@@ -182,7 +182,7 @@ void Lowering::lower_atomic_vector(const Inst& inst) {
 }
 
 void Lowering::lower_atomic(const Inst& inst) {
-  const bool is_red = inst.op == Op::red;
+  const bool is_red = inst.op != Op::atom;  // multimem.red is one, too
   const size_t first = is_red ? 0 : 1;
   const PType t = inst.type();
   if (inst.ops[first + 1].kind == Operand::Kind::vector) return lower_atomic_vector(inst);

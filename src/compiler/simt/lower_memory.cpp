@@ -715,10 +715,13 @@ void Lowering::memory_fence(const Inst& inst) {
   b_.CreateFence(AtomicOrdering::SequentiallyConsistent);
 }
 
-/// No address of this device belongs to a multicast object (cuMulticastCreate makes none), so every
-/// access by multimem is a fault.
+/// No address of this device belongs to a multicast object (cuMulticastCreate makes none). At other
+/// addresses an H200 (driver 580.159.04) stores and reduces as `st` and `red` do, and ld_reduce is a
+/// fault.
 void Lowering::lower_multimem(const Inst& inst) {
-  Val at = address(inst, inst.ops[inst.has(Tok::ld_reduce) ? 1 : 0]).at;
+  if (inst.has(Tok::st)) return lower_store(inst);
+  if (inst.has(Tok::red)) return lower_atomic(inst);
+  Val at = address(inst, inst.ops[1]).at;
   Value* lanes = active();
   Value* first = at.uniform() || scalar_mode() ? at.base : nullptr;
   if (!first) {

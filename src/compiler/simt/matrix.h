@@ -15,11 +15,13 @@
 namespace limen::simt {
 
 /// How one step of the device's dot product adds: products and addend are cut (towards zero) at
-/// `fraction_bits` below the largest exponent among them, then summed exactly. Zeros do not count.
+/// `fraction_bits` below the largest exponent among them, or below `least_exponent` where all are
+/// smaller, then summed exactly. Zeros do not count.
 /// source: arXiv 2511.10909 for sm_90. Measured: H200, driver 580.159.04, tests/golden/matrix.
 struct TensorModel {
   int fraction_bits = 25;
-  int output_bits = 23;  ///< fraction bits of an f32 result; the rest is cut
+  int least_exponent = -133;  ///< only products of bf16 and tf32 get there
+  int output_bits = 23;       ///< fraction bits of an f32 result; the rest is cut
 };
 
 struct MatrixForm {

@@ -498,6 +498,8 @@ Value* MultiplyCode::wide_sum(Value* addend, const std::vector<uint32_t>& step, 
     exponents.push_back(e);
     products.push_back(product(i, i32(k), row, column));
   }
+  const auto least = static_cast<uint64_t>(int64_t{f_.model.least_exponent});
+  most = b_.CreateBinaryIntrinsic(Intrinsic::smax, most, ic(least));
   // Scale to units of 2^(most - fraction) and cut; what underflows is less than a unit anyway.
   Value* bias = b_.CreateSub(ic(fraction + 127), most);
   auto units = [&](Value* v, Value* e) {

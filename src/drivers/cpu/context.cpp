@@ -129,6 +129,7 @@ CUresult result_of(kernel::Fault fault) {
     case kernel::Fault::assert_failed:
       return CUDA_ERROR_ASSERT;
     case kernel::Fault::stack_overflow:
+    case kernel::Fault::no_multicast:
       return CUDA_ERROR_ILLEGAL_ADDRESS;
     case kernel::Fault::illegal_instruction:
       return CUDA_ERROR_ILLEGAL_INSTRUCTION;
@@ -142,10 +143,6 @@ CUresult result_of(kernel::Fault fault) {
       return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
     case kernel::Fault::invalid_address_space:
       return CUDA_ERROR_INVALID_ADDRESS_SPACE;
-    // No multicast object can exist here, so a program that comes to it has a bug. Not an H200's
-    // answer: it lets a store to plain device memory pass, to what effect we have not measured.
-    case kernel::Fault::no_multicast:
-      return CUDA_ERROR_ILLEGAL_INSTRUCTION;
   }
   return CUDA_ERROR_LAUNCH_FAILED;
 }

@@ -284,7 +284,8 @@ CUresult launch_on(Function& function, const Shape& shape, const ResolvedStream&
                           options);
   // "Passing it to a launch in a non-capturing stream will result in an error."
   // source: CUDA Driver API 13.0, CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE.
-  if (options.device_updatable) return CUDA_ERROR_INVALID_VALUE;
+  // The code: measured H200, driver 580.159.04.
+  if (options.device_updatable) return CUDA_ERROR_NOT_SUPPORTED;
   Context& context = *on.context;
   if (function.module && function.module->context != &context) return CUDA_ERROR_INVALID_HANDLE;
   LaunchForm form;

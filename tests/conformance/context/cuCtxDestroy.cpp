@@ -172,7 +172,7 @@ CONFORM(cuCtxDestroy, foreign_memory) {
 }
 
 CONFORM_WITH(cuCtxDestroy, needs_cuInit, nothing) {
-  expect_code("not initialised", cuCtxDestroy(nullptr), CUDA_ERROR_NOT_INITIALIZED);
+  expect_code("not initialised", cuCtxDestroy(nullptr), CUDA_ERROR_INVALID_VALUE);
 }
 
 }  // namespace limen::conform

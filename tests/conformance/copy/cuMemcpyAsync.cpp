@@ -81,7 +81,7 @@ CONFORM(cuMemcpyAsync, streams_that_are_none) {
   expect_code("made up", cuMemcpyAsync(one, two, 4, foreign_handle<CUstream>()),
               CUDA_ERROR_INVALID_HANDLE);
   expect_code("before the size", cuMemcpyAsync(one, two, 0, destroyed_stream()),
-              CUDA_ERROR_INVALID_HANDLE);  // to measure on H200
+              CUDA_ERROR_INVALID_HANDLE);
 }
 
 CONFORM_WITH(cuMemcpyAsync, needs_a_context, initialised) {

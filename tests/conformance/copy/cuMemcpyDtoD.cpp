@@ -56,7 +56,6 @@ CONFORM(cuMemcpyDtoD, plain_host_memory_is_no_device_side) {
   Buffer memory(16);
   static uint32_t plain[4];
   auto host = reinterpret_cast<CUdeviceptr>(plain);
-  // to measure on H200: with pageable access these may be taken.
   expect_code("as target", cuMemcpyDtoD(host, memory, 4), CUDA_ERROR_INVALID_VALUE);
   expect_code("as source", cuMemcpyDtoD(memory, host, 4), CUDA_ERROR_INVALID_VALUE);
 }

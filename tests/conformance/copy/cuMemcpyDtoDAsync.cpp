@@ -65,7 +65,6 @@ CONFORM(cuMemcpyDtoDAsync, plain_host_memory_is_no_device_side) {
   Buffer memory(16);
   static uint32_t plain[4];
   auto host = reinterpret_cast<CUdeviceptr>(plain);
-  // to measure on H200: with pageable access these may be taken.
   expect_code("as target", cuMemcpyDtoDAsync(host, memory, 4, nullptr), CUDA_ERROR_INVALID_VALUE);
   expect_code("as source", cuMemcpyDtoDAsync(memory, host, 4, nullptr), CUDA_ERROR_INVALID_VALUE);
 }
@@ -90,7 +89,7 @@ CONFORM(cuMemcpyDtoDAsync, streams_that_are_none) {
   expect_code("made up", cuMemcpyDtoDAsync(one, two, 4, foreign_handle<CUstream>()),
               CUDA_ERROR_INVALID_HANDLE);
   expect_code("before the size", cuMemcpyDtoDAsync(one, two, 0, destroyed_stream()),
-              CUDA_ERROR_INVALID_HANDLE);  // to measure on H200
+              CUDA_ERROR_INVALID_HANDLE);
 }
 
 CONFORM_WITH(cuMemcpyDtoDAsync, needs_a_context, initialised) {

@@ -93,7 +93,7 @@ CONFORM(cuMemcpyDtoHAsync, streams_that_are_none) {
   expect_code("made up", cuMemcpyDtoHAsync(host, two, 4, foreign_handle<CUstream>()),
               CUDA_ERROR_INVALID_HANDLE);
   expect_code("before the size", cuMemcpyDtoHAsync(host, two, 0, destroyed_stream()),
-              CUDA_ERROR_INVALID_HANDLE);  // to measure on H200
+              CUDA_ERROR_INVALID_HANDLE);
 }
 
 CONFORM_WITH(cuMemcpyDtoHAsync, needs_a_context, initialised) {

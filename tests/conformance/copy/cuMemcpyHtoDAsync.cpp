@@ -103,7 +103,7 @@ CONFORM(cuMemcpyHtoDAsync, streams_that_are_none) {
   expect_code("made up", cuMemcpyHtoDAsync(one, host, 4, foreign_handle<CUstream>()),
               CUDA_ERROR_INVALID_HANDLE);
   expect_code("before the size", cuMemcpyHtoDAsync(one, host, 0, destroyed_stream()),
-              CUDA_ERROR_INVALID_HANDLE);  // to measure on H200
+              CUDA_ERROR_INVALID_HANDLE);
 }
 
 CONFORM_WITH(cuMemcpyHtoDAsync, needs_a_context, initialised) {

@@ -88,7 +88,6 @@ CONFORM(cuMemcpyPeerAsync, plain_host_memory_is_no_device_side) {
   Buffer memory(16);
   static uint32_t plain[4];
   auto host = reinterpret_cast<CUdeviceptr>(plain);
-  // to measure on H200: with pageable access these may be taken.
   expect_code("as target", cuMemcpyPeerAsync(host, context, memory, context, 4, nullptr),
               CUDA_ERROR_INVALID_VALUE);
   expect_code("as source", cuMemcpyPeerAsync(memory, context, host, context, 4, nullptr),
@@ -120,7 +119,7 @@ CONFORM(cuMemcpyPeerAsync, streams_that_are_none) {
               CUDA_ERROR_INVALID_HANDLE);
   expect_code("before the size",
               cuMemcpyPeerAsync(one, context, two, context, 0, destroyed_stream()),
-              CUDA_ERROR_INVALID_HANDLE);  // to measure on H200
+              CUDA_ERROR_INVALID_HANDLE);
 }
 
 CONFORM(cuMemcpyPeerAsync, contexts) {

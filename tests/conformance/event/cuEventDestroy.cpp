@@ -51,7 +51,7 @@ CONFORM(cuEventDestroy, from_a_thread_without_a_context) {
 }
 
 CONFORM_WITH(cuEventDestroy, needs_cuInit, nothing) {
-  expect_code("not initialised", cuEventDestroy(nullptr), CUDA_ERROR_NOT_INITIALIZED);
+  expect_code("not initialised", cuEventDestroy(nullptr), CUDA_ERROR_INVALID_HANDLE);
 }
 
 }  // namespace limen::conform

@@ -78,7 +78,7 @@ CONFORM(cuEventElapsedTime, of_two_contexts) {
 CONFORM_WITH(cuEventElapsedTime, needs_cuInit, nothing) {
   float time = 0;
   expect_code("not initialised", cuEventElapsedTime(&time, nullptr, nullptr),
-              CUDA_ERROR_NOT_INITIALIZED);
+              CUDA_ERROR_INVALID_HANDLE);
 }
 
 }  // namespace limen::conform

@@ -62,7 +62,7 @@ CONFORM(cuEventQuery, after_a_kernel_that_failed) {
 }
 
 CONFORM_WITH(cuEventQuery, needs_cuInit, nothing) {
-  expect_code("not initialised", cuEventQuery(nullptr), CUDA_ERROR_NOT_INITIALIZED);
+  expect_code("not initialised", cuEventQuery(nullptr), CUDA_ERROR_INVALID_HANDLE);
 }
 
 }  // namespace limen::conform

@@ -67,7 +67,7 @@ CONFORM(cuEventSynchronize, handles_that_are_none) {
 }
 
 CONFORM_WITH(cuEventSynchronize, needs_cuInit, nothing) {
-  expect_code("not initialised", cuEventSynchronize(nullptr), CUDA_ERROR_NOT_INITIALIZED);
+  expect_code("not initialised", cuEventSynchronize(nullptr), CUDA_ERROR_INVALID_HANDLE);
 }
 
 }  // namespace limen::conform

@@ -82,7 +82,8 @@ std::string holding(const char* name, const char* limit, int values) {
   std::string text = std::string(".visible .entry ") + name + "(.param .u64 a) " + limit +
                      " { .reg .b64 %a; .reg .b32 %v<" + std::to_string(values) +
                      ">; ld.param.u64 %a, [a];\n";
-  for (const char* way : {"ld.volatile.global.u32 %vI, [%a+4*I];\n", "st.volatile.global.u32 [%a+4*I], %vI;\n"})
+  for (const char* way :
+       {"ld.volatile.global.u32 %vI, [%a+4*I];\n", "st.volatile.global.u32 [%a+4*I], %vI;\n"})
     for (int i = 0; i < values; ++i) {
       std::string line = way;
       line.replace(line.find("%vI"), 3, "%v" + std::to_string(i));
@@ -192,7 +193,7 @@ CONFORM(cuFuncGetAttribute, foreign_memory) {
 CONFORM_WITH(cuFuncGetAttribute, needs_cuInit, nothing) {
   int value;
   expect_code("not initialised", cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_NUM_REGS, nullptr),
-              CUDA_ERROR_NOT_INITIALIZED);
+              CUDA_ERROR_INVALID_HANDLE);
 }
 
 }  // namespace limen::conform

@@ -59,7 +59,7 @@ CONFORM(cuFuncGetName, is_the_name_of_the_text) {
 
 CONFORM_WITH(cuFuncGetName, needs_cuInit, nothing) {
   const char* name;
-  expect_code("not initialised", cuFuncGetName(&name, nullptr), CUDA_ERROR_NOT_INITIALIZED);
+  expect_code("not initialised", cuFuncGetName(&name, nullptr), CUDA_ERROR_INVALID_VALUE);
 }
 
 }  // namespace limen::conform

@@ -80,8 +80,7 @@ CONFORM(cuFuncGetParamInfo, places_of_parameters) {
 
 CONFORM_WITH(cuFuncGetParamInfo, needs_cuInit, nothing) {
   size_t a, b;
-  expect_code("not initialised", cuFuncGetParamInfo(nullptr, 0, &a, &b),
-              CUDA_ERROR_NOT_INITIALIZED);
+  expect_code("not initialised", cuFuncGetParamInfo(nullptr, 0, &a, &b), CUDA_ERROR_INVALID_VALUE);
 }
 
 }  // namespace limen::conform

@@ -39,7 +39,7 @@ CONFORM(cuDeviceSetGraphMemAttribute, wrong_arguments) {
   uint64_t one = 1, zero = 0;
   expect_code("another value",
               cuDeviceSetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_USED_MEM_HIGH, &one),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+              CUDA_ERROR_INVALID_VALUE);
   expect_code("what is no high mark",
               cuDeviceSetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT, &zero),
               CUDA_ERROR_INVALID_VALUE);

@@ -38,7 +38,7 @@ CONFORM(cuGraphAddChildGraphNode, wrong_arguments) {
   expect_code("no graph", cuGraphAddChildGraphNode(&node, nullptr, nullptr, 0, graph),
               CUDA_ERROR_INVALID_VALUE);
   expect_code("itself", cuGraphAddChildGraphNode(&node, graph, nullptr, 0, graph),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+              CUDA_ERROR_INVALID_VALUE);
 }
 
 }  // namespace limen::conform

@@ -57,7 +57,7 @@ CONFORM(cuGraphAddHostNode, may_not_call_the_driver) {
   REQUIRE(cuGraphInstantiateWithFlags(&exec, graph, 0));
   REQUIRE(cuGraphLaunch(exec, nullptr));
   REQUIRE(cuCtxSynchronize(nullptr));
-  expect("not permitted", int{code}, 800);  // to measure on H200
+  expect("not permitted", int{code}, 800);
 }
 
 }  // namespace limen::conform

@@ -110,9 +110,9 @@ CONFORM(cuGraphAddMemAllocNode, restrictions) {
   expect_code("child", cuGraphAddChildGraphNode(&child, parent, nullptr, 0, graph),
               CUDA_ERROR_NOT_SUPPORTED);
   expect_code("destroy a node", cuGraphDestroyNode(after),
-              CUDA_ERROR_NOT_SUPPORTED);  // to measure on H200
+              CUDA_ERROR_NOT_SUPPORTED);
   expect_code("remove an edge", cuGraphRemoveDependencies(graph, &node, &after, nullptr, 1),
-              CUDA_ERROR_NOT_SUPPORTED);  // to measure on H200
+              CUDA_ERROR_NOT_SUPPORTED);
   CUgraphExec one = instantiate(graph), two = nullptr;
   expect_code("two instances", cuGraphInstantiateWithFlags(&two, graph, 0),
               CUDA_ERROR_NOT_SUPPORTED);
@@ -125,11 +125,11 @@ CONFORM(cuGraphAddMemAllocNode, wrong_arguments) {
   CUgraphNode node = nullptr;
   CUDA_MEM_ALLOC_NODE_PARAMS params = alloc_params(0);
   expect_code("no bytes", cuGraphAddMemAllocNode(&node, graph, nullptr, 0, &params),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+              CUDA_ERROR_INVALID_VALUE);
   params = alloc_params(64);
   params.poolProps.location.id = 99;
   expect_code("no such device", cuGraphAddMemAllocNode(&node, graph, nullptr, 0, &params),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+              CUDA_ERROR_INVALID_VALUE);
   expect_code("no parameters", cuGraphAddMemAllocNode(&node, graph, nullptr, 0, nullptr),
               CUDA_ERROR_INVALID_VALUE);
 }

@@ -82,7 +82,7 @@ CONFORM(cuGraphAddMemcpyNode, wrong_arguments) {
   copy.WidthInBytes = size_t{1} << 30;
   expect_code("beyond the memory",
               cuGraphAddMemcpyNode(&node, graph, nullptr, 0, &copy, context_now()),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+              CUDA_ERROR_INVALID_VALUE);
 }
 
 }  // namespace limen::conform

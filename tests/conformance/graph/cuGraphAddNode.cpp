@@ -256,9 +256,24 @@ CONFORM(cuGraphAddNode, conditional_nodes_are_checked) {
   CUDA_HOST_NODE_PARAMS host = {[](void*) {}, nullptr};
   CUgraphNode node = nullptr;
   expect_code("a host node in a body", cuGraphAddHostNode(&node, body, nullptr, 0, &host),
-              CUDA_ERROR_NOT_SUPPORTED);  // to measure on H200
+              CUDA_SUCCESS);
   CUgraph clone = nullptr;
   expect_code("clone", cuGraphClone(&clone, graph), CUDA_ERROR_NOT_SUPPORTED);
+}
+
+CONFORM(cuGraphAddNode, a_host_node_in_a_body) {
+  CUgraph graph = new_graph(), body = nullptr;
+  CUgraphConditionalHandle handle = new_handle(graph, 1, CU_GRAPH_COND_ASSIGN_DEFAULT);
+  add_conditional(graph, {}, handle, CU_GRAPH_COND_TYPE_IF, 1, &body);
+  int calls = 0;
+  CUDA_HOST_NODE_PARAMS host = {[](void* count) { ++*static_cast<int*>(count); }, &calls};
+  CUgraphNode node = nullptr;
+  REQUIRE(cuGraphAddHostNode(&node, body, nullptr, 0, &host));
+  CUgraphExec exec = nullptr;
+  expect_code("instantiates", cuGraphInstantiateWithFlags(&exec, graph, 0),
+              CUDA_SUCCESS);  // to measure on H200
+  if (exec) run(exec);
+  expect("calls", calls, 1);  // to measure on H200
 }
 
 }  // namespace limen::conform

@@ -17,7 +17,7 @@ CONFORM(cuGraphChildGraphNodeGetGraph, is_the_node_s_own_graph) {
   run(graph);
   expect("value", read<uint32_t>(out), 2u);
   expect_code("is not the caller's to destroy", cuGraphDestroy(inside),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+              CUDA_ERROR_INVALID_VALUE);
 }
 
 CONFORM(cuGraphChildGraphNodeGetGraph, wrong_arguments) {

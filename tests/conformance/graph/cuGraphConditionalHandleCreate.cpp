@@ -14,7 +14,7 @@ CONFORM(cuGraphConditionalHandleCreate, a_handle_each_time) {
   expect_true("apart", one != two);
   CUgraphExec exec = nullptr;
   expect_code("unused ones", cuGraphInstantiateWithFlags(&exec, graph, 0),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+              CUDA_ERROR_INVALID_VALUE);
 }
 
 CONFORM(cuGraphConditionalHandleCreate, the_default_value_is_assigned) {

@@ -26,11 +26,18 @@ CONFORM(cuGraphRemoveDependencies, data_must_be_the_same) {
   data.from_port = CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC;
   data.type = CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC;
   REQUIRE(cuGraphAddDependencies(graph, &one, &two, &data, 1));
-  expect_code("plain", cuGraphRemoveDependencies(graph, &one, &two, nullptr, 1),
-              CUDA_ERROR_INVALID_VALUE);
-  expect_code("with its data", cuGraphRemoveDependencies(graph, &one, &two, &data, 1),
-              CUDA_SUCCESS);
+  // No data stands for any.
+  expect_code("plain", cuGraphRemoveDependencies(graph, &one, &two, nullptr, 1), CUDA_SUCCESS);
   expect("edges", count_edges(graph), 0u);
+  expect_code("with its data", cuGraphRemoveDependencies(graph, &one, &two, &data, 1),
+              CUDA_ERROR_INVALID_VALUE);
+  REQUIRE(cuGraphAddDependencies(graph, &one, &two, &data, 1));
+  CUgraphEdgeData other{};
+  expect_code("with other data", cuGraphRemoveDependencies(graph, &one, &two, &other, 1),
+              CUDA_ERROR_INVALID_VALUE);
+  expect_code("with its data, once it is there",
+              cuGraphRemoveDependencies(graph, &one, &two, &data, 1), CUDA_SUCCESS);
+  expect("none left", count_edges(graph), 0u);
 }
 
 }  // namespace limen::conform

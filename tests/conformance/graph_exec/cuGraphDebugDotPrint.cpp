@@ -29,7 +29,7 @@ CONFORM(cuGraphDebugDotPrint, wrong_arguments) {
   expect_code("no path", cuGraphDebugDotPrint(graph, nullptr, 0), CUDA_ERROR_INVALID_VALUE);
   expect_code("no graph", cuGraphDebugDotPrint(nullptr, "/tmp/x.dot", 0), CUDA_ERROR_INVALID_VALUE);
   expect_code("no such folder", cuGraphDebugDotPrint(graph, "/no/such/folder/x.dot", 0),
-              CUDA_ERROR_OPERATING_SYSTEM);  // to measure on H200
+              CUDA_ERROR_OPERATING_SYSTEM);
 }
 
 }  // namespace limen::conform

@@ -24,7 +24,7 @@ CONFORM(cuGraphExecChildGraphNodeSetParams, wrong_arguments) {
   REQUIRE(cuGraphAddChildGraphNode(&node, graph, nullptr, 0, child));
   CUgraphExec exec = instantiate(graph);
   expect_code("another shape", cuGraphExecChildGraphNodeSetParams(exec, node, other),
-              CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);  // to measure on H200
+              CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
   expect_code("no child", cuGraphExecChildGraphNodeSetParams(exec, node, nullptr),
               CUDA_ERROR_INVALID_VALUE);
   run(exec);

@@ -8,7 +8,11 @@ CONFORM(cuGraphExecGetFlags, those_of_the_instantiation) {
   REQUIRE(cuGraphInstantiateWithFlags(&exec, new_graph(),
                                       CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY));
   expect_code("asks", cuGraphExecGetFlags(exec, &flags), CUDA_SUCCESS);
-  expect("flags", flags, uint64_t{CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY});
+  expect("flags", flags, 0u);
+  REQUIRE(cuGraphInstantiateWithFlags(&exec, new_graph(),
+                                      CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH));
+  REQUIRE(cuGraphExecGetFlags(exec, &flags));
+  expect("one that is told", flags, uint64_t{CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH});
 }
 
 CONFORM(cuGraphExecGetFlags, wrong_arguments) {

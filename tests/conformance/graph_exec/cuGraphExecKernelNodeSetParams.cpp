@@ -39,12 +39,12 @@ CONFORM(cuGraphExecKernelNodeSetParams, launches_under_way_keep_theirs) {
   CUgraphNode node = add_kernel(graph, {}, "add", flag + 4, 1);
   CUgraphExec exec = instantiate(graph);
   CUstream stream = new_stream();
-  REQUIRE(launch(common_kernel("spin"), 1, 1, stream, flag));
-  REQUIRE(cuGraphLaunch(exec, stream));
   CUdeviceptr address = flag + 4;
   uint32_t value = 10;
   void* list[] = {&address, &value};
   CUDA_KERNEL_NODE_PARAMS params = kernel_params(common_kernel("add"), list);
+  REQUIRE(launch(common_kernel("spin"), 1, 1, stream, flag));
+  REQUIRE(cuGraphLaunch(exec, stream));
   expect_code("sets", cuGraphExecKernelNodeSetParams(exec, node, &params), CUDA_SUCCESS);
   REQUIRE(cuGraphLaunch(exec, stream));
   __atomic_store_n(words, 1, __ATOMIC_SEQ_CST);

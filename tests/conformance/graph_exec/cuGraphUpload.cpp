@@ -30,7 +30,7 @@ CONFORM(cuGraphUpload, makes_its_memory_resident) {
   REQUIRE(cuStreamSynchronize(stream));
   uint64_t bytes = 0;
   REQUIRE(cuDeviceGetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT, &bytes));
-  expect_true("reserved", bytes >= (3 << 20));  // to measure on H200
+  expect_true("reserved", bytes >= (3 << 20));
 }
 
 CONFORM(cuGraphUpload, wrong_arguments) {

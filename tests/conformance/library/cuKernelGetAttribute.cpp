@@ -99,7 +99,7 @@ CONFORM_WITH(cuKernelGetAttribute, wrong_arguments, initialised) {
 CONFORM_WITH(cuKernelGetAttribute, needs_cuInit, nothing) {
   int v;
   expect_code("not initialised", cuKernelGetAttribute(&v, CU_FUNC_ATTRIBUTE_NUM_REGS, nullptr, 0),
-              CUDA_ERROR_NOT_INITIALIZED);
+              CUDA_ERROR_INVALID_HANDLE);
 }
 
 }  // namespace limen::conform

@@ -83,7 +83,7 @@ CONFORM_WITH(cuKernelGetFunction, no_context, initialised) {
 
 CONFORM_WITH(cuKernelGetFunction, needs_cuInit, nothing) {
   CUfunction f;
-  expect_code("not initialised", cuKernelGetFunction(&f, nullptr), CUDA_ERROR_NOT_INITIALIZED);
+  expect_code("not initialised", cuKernelGetFunction(&f, nullptr), CUDA_ERROR_INVALID_HANDLE);
 }
 
 }  // namespace limen::conform

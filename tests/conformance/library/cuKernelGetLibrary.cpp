@@ -65,7 +65,7 @@ CONFORM(cuKernelGetLibrary, a_function_of_a_module) {
 
 CONFORM_WITH(cuKernelGetLibrary, needs_cuInit, nothing) {
   CUlibrary l;
-  expect_code("not initialised", cuKernelGetLibrary(&l, nullptr), CUDA_ERROR_NOT_INITIALIZED);
+  expect_code("not initialised", cuKernelGetLibrary(&l, nullptr), CUDA_ERROR_INVALID_HANDLE);
 }
 
 }  // namespace limen::conform

@@ -58,7 +58,7 @@ CONFORM(cuKernelGetName, is_the_name_of_the_text) {
 
 CONFORM_WITH(cuKernelGetName, needs_cuInit, nothing) {
   const char* n;
-  expect_code("not initialised", cuKernelGetName(&n, nullptr), CUDA_ERROR_NOT_INITIALIZED);
+  expect_code("not initialised", cuKernelGetName(&n, nullptr), CUDA_ERROR_INVALID_VALUE);
 }
 
 }  // namespace limen::conform

@@ -86,7 +86,7 @@ CONFORM_WITH(cuKernelGetParamInfo, needs_a_context, initialised) {
 CONFORM_WITH(cuKernelGetParamInfo, needs_cuInit, nothing) {
   size_t a, b;
   expect_code("not initialised", cuKernelGetParamInfo(nullptr, 0, &a, &b),
-              CUDA_ERROR_NOT_INITIALIZED);
+              CUDA_ERROR_INVALID_VALUE);
 }
 
 }  // namespace limen::conform

@@ -132,7 +132,7 @@ CONFORM_WITH(cuKernelSetAttribute, wrong_arguments, initialised) {
 
 CONFORM_WITH(cuKernelSetAttribute, needs_cuInit, nothing) {
   expect_code("not initialised", cuKernelSetAttribute(CU_FUNC_ATTRIBUTE_NUM_REGS, 16, nullptr, 0),
-              CUDA_ERROR_NOT_INITIALIZED);
+              CUDA_ERROR_INVALID_HANDLE);
 }
 
 }  // namespace limen::conform

@@ -69,7 +69,7 @@ CONFORM(cuKernelSetCacheConfig, every_preference) {
 
 CONFORM_WITH(cuKernelSetCacheConfig, needs_cuInit, nothing) {
   expect_code("not initialised", cuKernelSetCacheConfig(nullptr, CU_FUNC_CACHE_PREFER_NONE, 0),
-              CUDA_ERROR_NOT_INITIALIZED);
+              CUDA_ERROR_INVALID_HANDLE);
 }
 
 }  // namespace limen::conform

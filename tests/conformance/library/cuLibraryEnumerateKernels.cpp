@@ -68,7 +68,7 @@ CONFORM(cuLibraryEnumerateKernels, all_or_fewer) {
 CONFORM_WITH(cuLibraryEnumerateKernels, needs_cuInit, nothing) {
   CUkernel k;
   expect_code("not initialised", cuLibraryEnumerateKernels(&k, 1, nullptr),
-              CUDA_ERROR_NOT_INITIALIZED);
+              CUDA_ERROR_INVALID_HANDLE);
 }
 
 }  // namespace limen::conform

@@ -112,7 +112,7 @@ CONFORM_WITH(cuLibraryGetGlobal, needs_cuInit, nothing) {
   CUdeviceptr a;
   size_t n;
   expect_code("not initialised", cuLibraryGetGlobal(&a, &n, nullptr, "counter"),
-              CUDA_ERROR_NOT_INITIALIZED);
+              CUDA_ERROR_INVALID_HANDLE);
 }
 
 }  // namespace limen::conform

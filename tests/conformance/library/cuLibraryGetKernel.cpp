@@ -78,7 +78,7 @@ CONFORM(cuLibraryGetKernel, foreign_memory) {
 CONFORM_WITH(cuLibraryGetKernel, needs_cuInit, nothing) {
   CUkernel k;
   expect_code("not initialised", cuLibraryGetKernel(&k, nullptr, "first"),
-              CUDA_ERROR_NOT_INITIALIZED);
+              CUDA_ERROR_INVALID_HANDLE);
 }
 
 }  // namespace limen::conform

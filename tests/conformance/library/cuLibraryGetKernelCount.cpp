@@ -64,7 +64,7 @@ CONFORM(cuLibraryGetKernelCount, counts_kernels) {
 
 CONFORM_WITH(cuLibraryGetKernelCount, needs_cuInit, nothing) {
   unsigned n;
-  expect_code("not initialised", cuLibraryGetKernelCount(&n, nullptr), CUDA_ERROR_NOT_INITIALIZED);
+  expect_code("not initialised", cuLibraryGetKernelCount(&n, nullptr), CUDA_ERROR_INVALID_HANDLE);
 }
 
 }  // namespace limen::conform

@@ -116,7 +116,7 @@ CONFORM_WITH(cuLibraryGetManaged, needs_cuInit, nothing) {
   CUdeviceptr a;
   size_t n;
   expect_code("not initialised", cuLibraryGetManaged(&a, &n, nullptr, "both"),
-              CUDA_ERROR_NOT_INITIALIZED);
+              CUDA_ERROR_INVALID_HANDLE);
 }
 
 }  // namespace limen::conform

@@ -82,7 +82,7 @@ CONFORM_WITH(cuLibraryGetModule, no_context, initialised) {
 
 CONFORM_WITH(cuLibraryGetModule, needs_cuInit, nothing) {
   CUmodule m;
-  expect_code("not initialised", cuLibraryGetModule(&m, nullptr), CUDA_ERROR_NOT_INITIALIZED);
+  expect_code("not initialised", cuLibraryGetModule(&m, nullptr), CUDA_ERROR_INVALID_HANDLE);
 }
 
 }  // namespace limen::conform

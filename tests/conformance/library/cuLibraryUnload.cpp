@@ -94,7 +94,7 @@ CONFORM(cuLibraryUnload, foreign_memory) {
 }
 
 CONFORM_WITH(cuLibraryUnload, needs_cuInit, nothing) {
-  expect_code("not initialised", cuLibraryUnload(nullptr), CUDA_ERROR_NOT_INITIALIZED);
+  expect_code("not initialised", cuLibraryUnload(nullptr), CUDA_ERROR_INVALID_HANDLE);
 }
 
 }  // namespace limen::conform

@@ -64,7 +64,7 @@ CONFORM(cuStreamBatchMemOp, most_operations) {
   expect_code("255", cuStreamBatchMemOp(nullptr, 255, ops.data(), 0), CUDA_SUCCESS);
   expect("last", read<uint32_t>(words.at(4 * 254)), 255u);
   expect_code("256", cuStreamBatchMemOp(nullptr, 256, ops.data(), 0),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+              CUDA_ERROR_INVALID_VALUE);
 }
 
 CONFORM(cuStreamBatchMemOp, wrong_arguments) {
@@ -75,18 +75,18 @@ CONFORM(cuStreamBatchMemOp, wrong_arguments) {
   CUstreamBatchMemOpParams ops[] = {write_op(words, 3), write_op(words.at(6), 3)};
   expect_code("flags", cuStreamBatchMemOp(nullptr, 1, ops, 1), CUDA_ERROR_INVALID_VALUE);
   expect_code("second is misaligned", cuStreamBatchMemOp(nullptr, 2, ops, 0),
-              CUDA_ERROR_INVALID_VALUE);                          // to measure on H200
-  expect("first did not run either", read<uint32_t>(words), 0u);  // to measure on H200
+              CUDA_ERROR_INVALID_VALUE);
+  expect("first did not run either", read<uint32_t>(words), 0u);
   ops[0].operation = static_cast<CUstreamBatchMemOpType>(9);
   expect_code("unknown operation", cuStreamBatchMemOp(nullptr, 1, ops, 0),
               CUDA_ERROR_INVALID_VALUE);
   ops[0] = barrier_op(7);
   expect_code("unknown barrier", cuStreamBatchMemOp(nullptr, 1, ops, 0),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+              CUDA_ERROR_INVALID_VALUE);
   ops[0] = CUstreamBatchMemOpParams{};
   ops[0].operation = CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES;
   expect_code("flush of remote writes", cuStreamBatchMemOp(nullptr, 1, ops, 0),
-              CUDA_ERROR_NOT_SUPPORTED);  // to measure on H200
+              CUDA_ERROR_NOT_SUPPORTED);
 }
 
 CONFORM_WITH(cuStreamBatchMemOp, needs_a_context, initialised) {

@@ -37,7 +37,7 @@ CONFORM(cuStreamWaitValue64, wrong_arguments) {
   Buffer words(16);
   expect_code("null", cuStreamWaitValue64(nullptr, 0, 1, 0), CUDA_ERROR_INVALID_VALUE);
   expect_code("aligned to four bytes only", cuStreamWaitValue64(nullptr, words.at(4), 0, 0),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+              CUDA_ERROR_INVALID_VALUE);
   expect_code("unknown condition", cuStreamWaitValue64(nullptr, words, 1, 7),
               CUDA_ERROR_INVALID_VALUE);
 }

@@ -40,19 +40,19 @@ CONFORM(cuStreamWriteValue32, wrong_arguments) {
   Buffer words(16);
   expect_code("null", cuStreamWriteValue32(nullptr, 0, 1, 0), CUDA_ERROR_INVALID_VALUE);
   expect_code("misaligned", cuStreamWriteValue32(nullptr, words.at(2), 1, 0),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+              CUDA_ERROR_INVALID_VALUE);
   expect_code("unknown flag", cuStreamWriteValue32(nullptr, words, 1, 0x100),
               CUDA_ERROR_INVALID_VALUE);
   expect_code("no memory barrier", cuStreamWriteValue32(nullptr, words, 1, 1),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+              CUDA_ERROR_INVALID_VALUE);
   uint32_t local = 0;
   expect_code("pageable memory",
               cuStreamWriteValue32(nullptr, reinterpret_cast<CUdeviceptr>(&local), 1, 0),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+              CUDA_ERROR_INVALID_VALUE);
   CUdeviceptr managed = 0;
   REQUIRE(cuMemAllocManaged(&managed, 16, CU_MEM_ATTACH_GLOBAL));
   expect_code("managed memory", cuStreamWriteValue32(nullptr, managed, 1, 0),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+              CUDA_ERROR_INVALID_VALUE);
   CUstream gone = nullptr;
   REQUIRE(cuStreamCreate(&gone, CU_STREAM_NON_BLOCKING));
   REQUIRE(cuStreamDestroy(gone));

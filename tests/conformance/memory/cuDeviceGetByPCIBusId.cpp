@@ -30,11 +30,10 @@ CONFORM_WITH(cuDeviceGetByPCIBusId, wrong_arguments, initialised) {
               CUDA_ERROR_INVALID_VALUE);
   expect_code("no name", cuDeviceGetByPCIBusId(&device, nullptr), CUDA_ERROR_INVALID_VALUE);
   expect_code("no such device", cuDeviceGetByPCIBusId(&device, "fffe:ff:1f.0"),
-              CUDA_ERROR_INVALID_DEVICE);  // to measure on H200
+              CUDA_ERROR_INVALID_DEVICE);
   expect_code("no name of a device", cuDeviceGetByPCIBusId(&device, "hello"),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
-  expect_code("the empty name", cuDeviceGetByPCIBusId(&device, ""),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+              CUDA_ERROR_INVALID_VALUE);
+  expect_code("the empty name", cuDeviceGetByPCIBusId(&device, ""), CUDA_ERROR_INVALID_VALUE);
   expect("left alone", device, -1);
 }
 

@@ -8,7 +8,7 @@ CONFORM(cuDeviceRegisterAsyncNotification, a_handle_each) {
   CUasyncCallbackHandle one = nullptr, two = nullptr;
   int data = 0;
   expect_code("registers", cuDeviceRegisterAsyncNotification(0, callback, &data, &one),
-              CUDA_SUCCESS);  // to measure on H200
+              CUDA_SUCCESS);
   expect_code("again", cuDeviceRegisterAsyncNotification(0, callback, &data, &two), CUDA_SUCCESS);
   expect_true("two handles", one && two && one != two);
   expect_code("ends one", cuDeviceUnregisterAsyncNotification(0, one), CUDA_SUCCESS);

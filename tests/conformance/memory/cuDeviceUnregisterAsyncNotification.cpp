@@ -9,7 +9,7 @@ CONFORM(cuDeviceUnregisterAsyncNotification, ends_a_registration) {
   REQUIRE(cuDeviceRegisterAsyncNotification(0, callback, nullptr, &handle));
   expect_code("once", cuDeviceUnregisterAsyncNotification(0, handle), CUDA_SUCCESS);
   expect_code("not twice", cuDeviceUnregisterAsyncNotification(0, handle),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+              CUDA_ERROR_INVALID_VALUE);
 }
 
 CONFORM(cuDeviceUnregisterAsyncNotification, wrong_arguments) {

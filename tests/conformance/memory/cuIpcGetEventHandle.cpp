@@ -44,7 +44,7 @@ CONFORM(cuIpcGetEventHandle, wrong_arguments) {
   expect_code("no result", cuIpcGetEventHandle(nullptr, plain), CUDA_ERROR_INVALID_VALUE);
   expect_code("no event", cuIpcGetEventHandle(&handle, nullptr), CUDA_ERROR_INVALID_VALUE);
   expect_code("no interprocess event", cuIpcGetEventHandle(&handle, plain),
-              CUDA_ERROR_INVALID_HANDLE);  // to measure on H200
+              CUDA_ERROR_INVALID_HANDLE);
 }
 
 }  // namespace limen::conform

@@ -5,7 +5,7 @@ namespace limen::conform {
 CONFORM(cuMemAllocHost, host_and_device_share_it) {
   void* memory = nullptr;
   expect_code("allocates", cuMemAllocHost(&memory, 4096), CUDA_SUCCESS);
-  expect("page aligned", reinterpret_cast<uintptr_t>(memory) % 4096, 0u);  // to measure on H200
+  expect("page aligned", reinterpret_cast<uintptr_t>(memory) % 4096, 0u);
   auto* words = static_cast<volatile uint32_t*>(memory);
   words[1023] = 5;
   CUdeviceptr on_device = 0;
@@ -21,8 +21,8 @@ CONFORM(cuMemAllocHost, host_and_device_share_it) {
 CONFORM(cuMemAllocHost, wrong_arguments) {
   void* memory = foreign_memory();
   expect_code("no result", cuMemAllocHost(nullptr, 16), CUDA_ERROR_INVALID_VALUE);
-  expect_code("no bytes", cuMemAllocHost(&memory, 0), CUDA_SUCCESS);  // to measure on H200
-  expect_true("null for no bytes", memory == nullptr);                // to measure on H200
+  expect_code("no bytes", cuMemAllocHost(&memory, 0), CUDA_SUCCESS);
+  expect_true("null for no bytes", memory == nullptr);
   expect_code("more than there is", cuMemAllocHost(&memory, size_t{1} << 46),
               CUDA_ERROR_OUT_OF_MEMORY);
   expect_code("all addresses", cuMemAllocHost(&memory, ~size_t{0}), CUDA_ERROR_OUT_OF_MEMORY);

@@ -35,7 +35,7 @@ CONFORM(cuMemAllocPitch, wrong_arguments) {
   expect_code("elements of none", cuMemAllocPitch(&address, &pitch, 16, 16, 0),
               CUDA_ERROR_INVALID_VALUE);
   expect_code("wider than any pitch", cuMemAllocPitch(&address, &pitch, size_t{1} << 32, 1, 4),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+              CUDA_SUCCESS);
   expect_code("more than there is", cuMemAllocPitch(&address, &pitch, 1 << 20, size_t{1} << 26, 4),
               CUDA_ERROR_OUT_OF_MEMORY);
   auto first = reinterpret_cast<CUresult (*)(unsigned*, unsigned*, unsigned, unsigned, unsigned)>(

@@ -19,7 +19,7 @@ CONFORM(cuMemGetAddressRange, of_device_memory) {
   expect_code("only the start", cuMemGetAddressRange(&base, nullptr, address + 10), CUDA_SUCCESS);
   expect_true("the start", base == address);
   expect_code("behind it", cuMemGetAddressRange(&base, &bytes, address + (64 << 20)),
-              CUDA_ERROR_NOT_FOUND);  // to measure on H200
+              CUDA_ERROR_NOT_FOUND);
   REQUIRE(cuMemFree(address));
   expect_code("freed", cuMemGetAddressRange(&base, &bytes, address), CUDA_ERROR_NOT_FOUND);
 }
@@ -32,12 +32,12 @@ CONFORM(cuMemGetAddressRange, of_other_memory) {
   REQUIRE(cuMemAllocManaged(&managed, 5000, CU_MEM_ATTACH_GLOBAL));
   expect_code("managed", cuMemGetAddressRange(&base, &bytes, managed + 17), CUDA_SUCCESS);
   expect_true("managed start", base == managed);
-  expect("managed size", bytes, 5000u);  // to measure on H200
+  expect("managed size", bytes, 5000u);
   expect_code("pinned",
               cuMemGetAddressRange(&base, &bytes, reinterpret_cast<CUdeviceptr>(pinned) + 17),
               CUDA_SUCCESS);
   expect_true("pinned start", base == reinterpret_cast<CUdeviceptr>(pinned));
-  expect("pinned size", bytes, 5000u);  // to measure on H200
+  expect("pinned size", bytes, 5000u);
   expect_code("host memory",
               cuMemGetAddressRange(&base, &bytes, reinterpret_cast<CUdeviceptr>(foreign_memory())),
               CUDA_ERROR_NOT_FOUND);

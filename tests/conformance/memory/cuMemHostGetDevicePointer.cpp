@@ -35,7 +35,7 @@ CONFORM(cuMemHostGetDevicePointer, wrong_arguments) {
               CUDA_ERROR_INVALID_VALUE);
   expect_code("device memory",
               cuMemHostGetDevicePointer(&address, reinterpret_cast<void*>(device), 0),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+              CUDA_ERROR_INVALID_VALUE);
   REQUIRE(cuMemFreeHost(pinned));
   expect_code("freed", cuMemHostGetDevicePointer(&address, pinned, 0), CUDA_ERROR_INVALID_VALUE);
   auto first = reinterpret_cast<CUresult (*)(unsigned*, void*, unsigned)>(

@@ -13,8 +13,8 @@ CONFORM(cuMemHostGetFlags, of_pinned_and_registered_memory) {
   expect("the same", flags, 7u);
   alignas(4096) static char plain[4096];
   REQUIRE(cuMemHostRegister(plain, sizeof plain, CU_MEMHOSTREGISTER_PORTABLE));
-  expect_code("registered", cuMemHostGetFlags(&flags, plain), CUDA_SUCCESS);  // to measure on H200
-  expect("mapped and portable", flags, 3u);                                   // to measure on H200
+  expect_code("registered", cuMemHostGetFlags(&flags, plain), CUDA_SUCCESS);
+  expect("mapped and portable", flags, 3u);
 }
 
 CONFORM(cuMemHostGetFlags, wrong_arguments) {

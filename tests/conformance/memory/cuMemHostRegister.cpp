@@ -62,17 +62,16 @@ CONFORM(cuMemHostRegister, wrong_arguments) {
   expect_code("unknown flag", cuMemHostRegister(memory, 4096, 0x10), CUDA_ERROR_INVALID_VALUE);
   expect_code("all flags", cuMemHostRegister(memory, 4096, ~0u), CUDA_ERROR_INVALID_VALUE);
   expect_code("around the end of all addresses", cuMemHostRegister(memory, ~size_t{0}, 0),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+              CUDA_ERROR_INVALID_VALUE);
   expect_code("memory that is not there", cuMemHostRegister(reinterpret_cast<void*>(4096), 4096, 0),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+              CUDA_ERROR_INVALID_VALUE);
   void* pinned = nullptr;
   CUdeviceptr device = 0;
   REQUIRE(cuMemHostAlloc(&pinned, 4096, 0));
   REQUIRE(cuMemAlloc(&device, 4096));
-  expect_code("pinned memory", cuMemHostRegister(pinned, 4096, 0),
-              CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);  // to measure on H200
+  expect_code("pinned memory", cuMemHostRegister(pinned, 4096, 0), CUDA_ERROR_INVALID_VALUE);
   expect_code("device memory", cuMemHostRegister(reinterpret_cast<void*>(device), 4096, 0),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+              CUDA_ERROR_INVALID_VALUE);
   auto first =
       reinterpret_cast<CUresult (*)(void*, size_t, unsigned)>(driver_symbol("cuMemHostRegister"));
   expect_code("first ABI", first(memory, 4096, 0), CUDA_SUCCESS);

@@ -17,8 +17,7 @@ CONFORM(cuMipmappedArrayCreate, levels_halve) {
   expect_code("the fifth", cuMipmappedArrayGetLevel(&array, mipmapped, 4), CUDA_SUCCESS);
   expect_code("there is no sixth", cuMipmappedArrayGetLevel(&array, mipmapped, 5),
               CUDA_ERROR_INVALID_VALUE);
-  expect_code("no level", cuMipmappedArrayCreate(&mipmapped, &desc, 0),
-              CUDA_SUCCESS);  // to measure on H200: clamped to one
+  expect_code("no level", cuMipmappedArrayCreate(&mipmapped, &desc, 0), CUDA_SUCCESS);
 }
 
 CONFORM(cuMipmappedArrayCreate, wrong_arguments) {
@@ -32,8 +31,7 @@ CONFORM(cuMipmappedArrayCreate, wrong_arguments) {
   desc = {0, 12, 0, CU_AD_FORMAT_UNSIGNED_INT8, 4, 0};
   expect_code("no width", cuMipmappedArrayCreate(&mipmapped, &desc, 1), CUDA_ERROR_INVALID_VALUE);
   desc = {8, 8, 0, CU_AD_FORMAT_UNSIGNED_INT8, 4, 0x80000000};
-  expect_code("unknown flag", cuMipmappedArrayCreate(&mipmapped, &desc, 1),
-              CUDA_ERROR_INVALID_VALUE);
+  expect_code("unknown flag", cuMipmappedArrayCreate(&mipmapped, &desc, 1), CUDA_SUCCESS);
 }
 
 CONFORM_WITH(cuMipmappedArrayCreate, needs_a_context, initialised) {

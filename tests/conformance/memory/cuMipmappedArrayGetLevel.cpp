@@ -37,7 +37,7 @@ CONFORM_WITH(cuMipmappedArrayGetLevel, needs_a_context, initialised) {
 CONFORM_WITH(cuMipmappedArrayGetLevel, needs_cuInit, nothing) {
   CUarray level;
   expect_code("not initialised", cuMipmappedArrayGetLevel(&level, nullptr, 0),
-              CUDA_ERROR_NOT_INITIALIZED);
+              CUDA_ERROR_INVALID_HANDLE);
 }
 
 }  // namespace limen::conform

@@ -168,7 +168,7 @@ CONFORM_WITH(cuLinkAddData, needs_a_context, initialised) {
 
 CONFORM_WITH(cuLinkAddData, needs_cuInit, nothing) {
   expect_code("not initialised", add(nullptr, CU_JIT_INPUT_PTX, callee, 10),
-              CUDA_ERROR_NOT_INITIALIZED);
+              CUDA_ERROR_INVALID_HANDLE);
 }
 
 }  // namespace limen::conform

@@ -119,7 +119,7 @@ CONFORM_WITH(cuLinkAddFile, needs_a_context, initialised) {
 
 CONFORM_WITH(cuLinkAddFile, needs_cuInit, nothing) {
   expect_code("not initialised", cuLinkAddFile(nullptr, CU_JIT_INPUT_PTX, "x", 0, nullptr, nullptr),
-              CUDA_ERROR_NOT_INITIALIZED);
+              CUDA_ERROR_INVALID_HANDLE);
 }
 
 }  // namespace limen::conform

@@ -123,7 +123,7 @@ CONFORM_WITH(cuLinkComplete, needs_a_context, initialised) {
 CONFORM_WITH(cuLinkComplete, needs_cuInit, nothing) {
   void* i;
   size_t n;
-  expect_code("not initialised", cuLinkComplete(nullptr, &i, &n), CUDA_ERROR_NOT_INITIALIZED);
+  expect_code("not initialised", cuLinkComplete(nullptr, &i, &n), CUDA_ERROR_INVALID_HANDLE);
 }
 
 }  // namespace limen::conform

@@ -82,7 +82,7 @@ CONFORM_WITH(cuLinkDestroy, needs_a_context, initialised) {
 }
 
 CONFORM_WITH(cuLinkDestroy, needs_cuInit, nothing) {
-  expect_code("not initialised", cuLinkDestroy(nullptr), CUDA_ERROR_NOT_INITIALIZED);
+  expect_code("not initialised", cuLinkDestroy(nullptr), CUDA_ERROR_INVALID_HANDLE);
 }
 
 }  // namespace limen::conform

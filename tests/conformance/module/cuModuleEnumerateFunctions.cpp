@@ -70,7 +70,7 @@ CONFORM(cuModuleEnumerateFunctions, all_or_fewer) {
 CONFORM_WITH(cuModuleEnumerateFunctions, needs_cuInit, nothing) {
   CUfunction f;
   expect_code("not initialised", cuModuleEnumerateFunctions(&f, 1, nullptr),
-              CUDA_ERROR_NOT_INITIALIZED);
+              CUDA_ERROR_INVALID_HANDLE);
 }
 
 }  // namespace limen::conform

@@ -57,7 +57,7 @@ CONFORM(cuModuleGetFunctionCount, counts_kernels_too) {
 CONFORM_WITH(cuModuleGetFunctionCount, needs_cuInit, nothing) {
   unsigned count;
   expect_code("not initialised", cuModuleGetFunctionCount(&count, nullptr),
-              CUDA_ERROR_NOT_INITIALIZED);
+              CUDA_ERROR_INVALID_HANDLE);
 }
 
 }  // namespace limen::conform

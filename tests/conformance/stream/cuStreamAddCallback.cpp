@@ -94,8 +94,9 @@ CONFORM(cuStreamAddCallback, hears_of_a_failure) {
   CUstream stream = nullptr;
   REQUIRE(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
   Heard seen;
+  CUfunction trap = common_kernel("trap");
   Gate gate(stream);
-  REQUIRE(launch(common_kernel("trap"), 1, 1, stream));
+  REQUIRE(launch(trap, 1, 1, stream));
   expect_code("adds", cuStreamAddCallback(stream, note, &seen, 0), CUDA_SUCCESS);
   gate.open();
   expect_code("the failure", cuStreamSynchronize(stream), CUDA_ERROR_LAUNCH_FAILED);
@@ -113,7 +114,7 @@ CONFORM(cuStreamAddCallback, may_not_call_the_driver) {
   };
   expect_code("adds", cuStreamAddCallback(nullptr, call, nullptr, 0), CUDA_SUCCESS);
   REQUIRE(cuCtxSynchronize(nullptr));
-  expect("not permitted", code.load(), 800);  // to measure on H200
+  expect("not permitted", code.load(), 800);
 }
 
 CONFORM(cuStreamAddCallback, wrong_arguments) {

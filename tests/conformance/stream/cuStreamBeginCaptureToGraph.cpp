@@ -35,7 +35,7 @@ CONFORM(cuStreamBeginCaptureToGraph, wrong_arguments) {
               CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
   expect_code("begins", begin(stream, graph, nullptr, 0), CUDA_SUCCESS);
   expect_code("a graph that is captured to", begin(new_stream(), graph, nullptr, 0),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+              CUDA_ERROR_ILLEGAL_STATE);
 }
 
 }  // namespace limen::conform

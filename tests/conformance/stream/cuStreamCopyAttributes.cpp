@@ -18,7 +18,7 @@ CONFORM(cuStreamCopyAttributes, copies_all) {
   REQUIRE(cuStreamGetAttribute(to, CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN, &value));
   expect("domain", value.memSyncDomain, CU_LAUNCH_MEM_SYNC_DOMAIN_REMOTE);
   REQUIRE(cuStreamGetAttribute(to, CU_LAUNCH_ATTRIBUTE_PRIORITY, &value));
-  expect("priority", value.priority, -4);  // to measure on H200
+  expect("priority", value.priority, -4);
 }
 
 CONFORM(cuStreamCopyAttributes, wrong_streams) {

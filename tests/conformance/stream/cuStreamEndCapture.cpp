@@ -54,7 +54,7 @@ CONFORM(cuStreamEndCapture, in_the_thread_where_it_began) {
     elsewhere = cuStreamEndCapture(stream, &graph);
   }).join();
   expect_code("elsewhere", elsewhere, CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD);
-  expect_code("here", cuStreamEndCapture(stream, &graph), CUDA_SUCCESS);
+  expect_code("here", cuStreamEndCapture(stream, &graph), CUDA_ERROR_ILLEGAL_STATE);
   REQUIRE(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
   std::thread([&] {
     cuCtxSetCurrent(context);
@@ -69,7 +69,10 @@ CONFORM(cuStreamEndCapture, wrong_arguments) {
   expect_code("not begun", cuStreamEndCapture(stream, &graph), CUDA_ERROR_ILLEGAL_STATE);
   expect_code("the legacy stream", cuStreamEndCapture(nullptr, &graph), CUDA_ERROR_ILLEGAL_STATE);
   REQUIRE(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
-  expect_code("no result", cuStreamEndCapture(stream, nullptr), CUDA_ERROR_INVALID_VALUE);
+  expect_code("no result", cuStreamEndCapture(stream, nullptr), CUDA_SUCCESS);
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_ACTIVE;
+  REQUIRE(cuStreamIsCapturing(stream, &status));
+  expect("ended all the same", status, CU_STREAM_CAPTURE_STATUS_NONE);
 }
 
 }  // namespace limen::conform

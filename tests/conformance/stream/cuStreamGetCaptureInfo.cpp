@@ -41,7 +41,7 @@ CONFORM(cuStreamGetCaptureInfo, wrong_arguments) {
               CUDA_ERROR_INVALID_VALUE);
   expect_code("data without nodes",
               cuStreamGetCaptureInfo(stream, &status, nullptr, nullptr, nullptr, &data, nullptr),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+              CUDA_SUCCESS);
 }
 
 }  // namespace limen::conform

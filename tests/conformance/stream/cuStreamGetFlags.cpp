@@ -60,7 +60,7 @@ CONFORM(cuStreamGetFlags, of_every_kind_of_stream) {
   expect("legacy's flags", flags, 0u);
   flags = 99;
   expect_code("per thread", cuStreamGetFlags(CU_STREAM_PER_THREAD, &flags), CUDA_SUCCESS);
-  expect("per thread's flags", flags, 0u);  // to measure on H200
+  expect("per thread's flags", flags, 0u);
   expect_code("no result", cuStreamGetFlags(plain, nullptr), CUDA_ERROR_INVALID_VALUE);
   REQUIRE(cuStreamDestroy(plain));
   expect_code("destroyed", cuStreamGetFlags(plain, &flags), CUDA_ERROR_INVALID_HANDLE);

@@ -28,15 +28,16 @@ CONFORM(cuStreamSetAttribute, priority) {
   expect("stream's priority", priority, -3);
   value.priority = -1000;
   expect_code("out of range", cuStreamSetAttribute(stream, CU_LAUNCH_ATTRIBUTE_PRIORITY, &value),
-              CUDA_SUCCESS);  // to measure on H200
+              CUDA_SUCCESS);
   REQUIRE(cuStreamGetPriority(stream, &priority));
-  expect("clamped", priority, -5);  // to measure on H200
+  expect("clamped", priority, -5);
 }
 
 CONFORM(cuStreamSetAttribute, synchronisation_policy) {
   CUstream stream = new_stream();
+  // None: the context's counts.
   expect("default", get(stream, CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY).syncPolicy,
-         CU_SYNC_POLICY_AUTO);
+         static_cast<CUsynchronizationPolicy>(-1));
   for (CUsynchronizationPolicy policy :
        {CU_SYNC_POLICY_SPIN, CU_SYNC_POLICY_YIELD, CU_SYNC_POLICY_BLOCKING_SYNC}) {
     CUstreamAttrValue value{};
@@ -82,12 +83,12 @@ CONFORM(cuStreamSetAttribute, access_policy_window) {
   value.accessPolicyWindow.missProp = CU_ACCESS_PROPERTY_PERSISTING;
   expect_code("persisting miss",
               cuStreamSetAttribute(stream, CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW, &value),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+              CUDA_ERROR_INVALID_VALUE);
   value.accessPolicyWindow.missProp = CU_ACCESS_PROPERTY_NORMAL;
   value.accessPolicyWindow.num_bytes = size_t{1} << 40;
   expect_code("larger than any window",
               cuStreamSetAttribute(stream, CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW, &value),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+              CUDA_ERROR_INVALID_VALUE);
   expect("kept what was valid",
          get(stream, CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW).accessPolicyWindow.num_bytes, 4096u);
 }
@@ -114,7 +115,7 @@ CONFORM(cuStreamSetAttribute, memory_domains) {
   value.memSyncDomainMap = {200, 3};
   expect_code("no such domain",
               cuStreamSetAttribute(stream, CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP, &value),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+              CUDA_ERROR_INVALID_VALUE);
 }
 
 CONFORM(cuStreamSetAttribute, default_stream_keeps_them) {
@@ -122,9 +123,9 @@ CONFORM(cuStreamSetAttribute, default_stream_keeps_them) {
   value.syncPolicy = CU_SYNC_POLICY_YIELD;
   expect_code("set",
               cuStreamSetAttribute(nullptr, CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY, &value),
-              CUDA_SUCCESS);  // to measure on H200
+              CUDA_SUCCESS);
   expect("kept", get(nullptr, CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY).syncPolicy,
-         CU_SYNC_POLICY_YIELD);  // to measure on H200
+         CU_SYNC_POLICY_YIELD);
 }
 
 CONFORM(cuStreamSetAttribute, wrong_arguments) {

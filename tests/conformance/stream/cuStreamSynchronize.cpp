@@ -49,10 +49,11 @@ CONFORM(cuStreamSynchronize, waits_for_its_own_work_only) {
   REQUIRE(cuStreamCreate(&one, CU_STREAM_NON_BLOCKING));
   REQUIRE(cuStreamCreate(&two, CU_STREAM_NON_BLOCKING));
   HostWord word;
+  CUfunction store = common_kernel("store");
   Gate gate(one);
   REQUIRE(cuLaunchHostFunc(
       two, [](void*) { std::this_thread::sleep_for(std::chrono::milliseconds(30)); }, nullptr));
-  REQUIRE(launch(common_kernel("store"), 1, 1, two, word.at(), 4u));
+  REQUIRE(launch(store, 1, 1, two, word.at(), 4u));
   expect_code("waits", cuStreamSynchronize(two), CUDA_SUCCESS);
   expect("its kernel", word.value(), 4u);
   expect_code("the other still runs", cuStreamQuery(one), CUDA_ERROR_NOT_READY);

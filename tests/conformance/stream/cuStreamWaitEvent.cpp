@@ -128,7 +128,7 @@ CONFORM(cuStreamWaitEvent, foreign_memory) {
   CUstream stream = nullptr;
   REQUIRE(cuStreamCreate(&stream, 0));
   expect_code("refused", cuStreamWaitEvent(stream, foreign_handle<CUevent>(), 0),
-              CUDA_ERROR_INVALID_HANDLE);
+              CUDA_ERROR_INVALID_CONTEXT);
 }
 
 CONFORM_WITH(cuStreamWaitEvent, needs_a_context, initialised) {

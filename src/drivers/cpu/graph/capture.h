@@ -17,7 +17,6 @@
 namespace limen::cpu {
 
 struct EventHandle;
-struct Executable;
 
 /// One capture sequence.
 struct Capture {
@@ -77,7 +76,6 @@ CUresult capture_signal(const ResolvedStream& on, const CUexternalSemaphore* sem
                         const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS* params, unsigned count);
 CUresult capture_wait(const ResolvedStream& on, const CUexternalSemaphore* semaphores,
                       const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS* params, unsigned count);
-CUresult capture_launch(const ResolvedStream& on, const Executable& executable);
 
 /// cuEventRecord in a stream that is captured.
 CUresult capture_record(const ResolvedStream& on, EventHandle& event, bool external);

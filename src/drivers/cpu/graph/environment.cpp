@@ -14,7 +14,8 @@ namespace limen::cpu {
 
 namespace {
 
-/// source: CUDA C++ Programming Guide 13.0, "Fire and Forget Launch" and "Tail Launch".
+/// source: CUDA C++ Programming Guide 13.0, "Fire and Forget Launch" and "Tail Launch". The code
+/// beyond them is 1: measured H200, driver 580.159.04.
 constexpr uint32_t most_children = 120;
 constexpr size_t most_tails = 255;
 
@@ -110,8 +111,7 @@ LaunchEnvironment::Ptr LaunchEnvironment::next_tail() {
 /// Counts one more launched graph in.
 int LaunchEnvironment::take_child() {
   std::lock_guard lock(mutex_);
-  // to measure on H200: the code, and whether a stream's environment has a limit as well.
-  if (executable_ && launched_ == most_children) return launch_pending_count_exceeded;
+  if (executable_ && launched_ == most_children) return invalid_value;
   ++launched_;
   ++open_;
   return success;
@@ -119,7 +119,7 @@ int LaunchEnvironment::take_child() {
 
 int LaunchEnvironment::add_tail(std::shared_ptr<Executable> executable) {
   std::lock_guard lock(mutex_);
-  if (tails_.size() == most_tails) return launch_pending_count_exceeded;  // to measure on H200
+  if (tails_.size() == most_tails) return invalid_value;
   tails_.push_back(std::move(executable));
   return success;
 }

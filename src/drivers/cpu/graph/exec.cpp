@@ -30,7 +30,7 @@ bool flags_are_valid(uint64_t flags) {
 /// source: CUDA Driver API 13.0, cuGraphInstantiate.
 bool fits_device_launch(const Graph& graph, Context** context, size_t* work, PlanFailure* failure) {
   auto refuse = [failure](const GraphNode& node, CUgraphInstantiateResult why) {
-    *failure = {CUDA_ERROR_NOT_SUPPORTED, why, node.id};
+    *failure = {CUDA_ERROR_INVALID_VALUE, why, node.id};  // measured H200, driver 580.159.04
     return false;
   };
   for (const GraphNode* node : graph.nodes) {
@@ -41,9 +41,10 @@ bool fits_device_launch(const Graph& graph, Context** context, size_t* work, Pla
     }
     if (auto* kernel = std::get_if<KernelNode>(&node->work)) {
       in = &kernel->in;
-      // No dynamic parallelism in such a graph. A body that cannot be read is met when compiling.
+      // No dynamic parallelism in such a graph, not even its cudaGetLastError (measured H200, driver
+      // 580.159.04). A body that cannot be read is met when compiling.
       auto needs = kernel->state->program->needs(kernel->state->index);
-      if (needs.ok() && needs->launches_grids)
+      if (needs.ok() && needs->device_runtime)
         return refuse(*node, CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED);
     } else if (auto* copy = std::get_if<CopyNode>(&node->work)) {
       in = &copy->in;
@@ -158,16 +159,14 @@ CUresult instantiate(CUgraphExec* out, CUgraph handle, uint64_t flags,
   return CUDA_SUCCESS;
 }
 
-CUresult instantiate_in_context(CUgraphExec* out, CUgraph graph, uint64_t flags, CUgraphNode* at) {
+CUresult instantiate_in_context(CUgraphExec* out, CUgraph graph, uint64_t flags) {
   Context* context;
   if (CUresult result = current_usable(&context)) return result;
   // An upload needs a stream. source: CUDA Driver API 13.0, cuGraphInstantiateWithParams.
   if (flags & CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD) return CUDA_ERROR_INVALID_VALUE;
   CUgraphInstantiateResult why;
-  CUgraphNode node;
-  CUresult result = instantiate(out, graph, flags, &why, &node);
-  if (at) *at = node;
-  return result;
+  CUgraphNode at;
+  return instantiate(out, graph, flags, &why, &at);
 }
 
 CUresult contexts_are_usable(const Plan& plan) {
@@ -237,12 +236,14 @@ CUresult set_exec_node(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams& pa
 CUresult cuGraphInstantiate(CUgraphExec* phGraphExec, CUgraph hGraph, CUgraphNode* phErrorNode,
                             char* logBuffer, size_t bufferSize) {
   if (logBuffer && bufferSize) *logBuffer = 0;
-  return instantiate_in_context(phGraphExec, hGraph, 0, phErrorNode);
+  // The wrong node is told by cuGraphInstantiateWithParams only. measured H200, driver 580.159.04
+  if (phErrorNode) *phErrorNode = nullptr;
+  return instantiate_in_context(phGraphExec, hGraph, 0);
 }
 
 CUresult cuGraphInstantiateWithFlags(CUgraphExec* phGraphExec, CUgraph hGraph,
                                      unsigned long long flags) {
-  return instantiate_in_context(phGraphExec, hGraph, flags, nullptr);
+  return instantiate_in_context(phGraphExec, hGraph, flags);
 }
 
 CUresult cuGraphInstantiateWithParams(CUgraphExec* phGraphExec, CUgraph hGraph,
@@ -266,8 +267,10 @@ CUresult cuGraphExecGetFlags(CUgraphExec hGraphExec, cuuint64_t* flags) {
   if (!flags) return CUDA_ERROR_INVALID_VALUE;
   std::shared_ptr<Executable> executable;
   if (CUresult result = resolve_exec(hGraphExec, &executable)) return result;
-  // An upload is over with the call. source: CUDA Driver API 13.0, cuGraphExecGetFlags.
-  *flags = executable->flags & ~uint64_t{CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD};
+  // An upload is over with the call. source: CUDA Driver API 13.0, cuGraphExecGetFlags. The nodes'
+  // priorities are not told either. measured H200, driver 580.159.04
+  *flags = executable->flags & ~uint64_t{CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD |
+                                         CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY};
   return CUDA_SUCCESS;
 }
 
@@ -305,10 +308,10 @@ static std::vector<EventStep> recorded_events(const Plan& plan) {
 
 CUresult cuGraphLaunch(CUgraphExec hGraphExec, CUstream hStream) {
   ResolvedStream on;
-  if (CUresult result = resolve_stream(hStream, &on, UnderCapture::record)) return result;
+  // A launch cannot be captured: code 900. measured H200, driver 580.159.04
+  if (CUresult result = resolve_stream(hStream, &on)) return result;
   std::shared_ptr<Executable> executable;
   if (CUresult result = resolve_exec(hGraphExec, &executable)) return result;
-  if (on.capture) return capture_launch(on, *executable);
   Context& context = *on.context;
   context.print.flush();
   uint64_t seq;

@@ -421,6 +421,11 @@ CUresult cuGraphRemoveDependencies(CUgraph hGraph, const CUgraphNode* from, cons
   if (CUresult result = read_edges(hGraph, from, to, edgeData, numDependencies, &graph, &edges))
     return result;
   if (graph->has_memory_nodes() && numDependencies) return CUDA_ERROR_NOT_SUPPORTED;
+  // Without data any edge between the two is meant. measured H200, driver 580.159.04
+  if (!edgeData)
+    for (auto& [begin, end] : edges)
+      for (const GraphEdge& edge : begin->out)
+        if (edge.node == end.node) end.data = edge.data;
   for (auto& [begin, end] : edges)
     if (find_edge(begin->out, end.node, end.data) == begin->out.end())
       return CUDA_ERROR_INVALID_VALUE;
@@ -441,9 +446,9 @@ CUresult cuGraphDestroyNode(CUgraphNode hNode) {
   if (graph->has_memory_nodes()) return CUDA_ERROR_NOT_SUPPORTED;
   if (graph->capturing) return CUDA_ERROR_INVALID_VALUE;
   // source: CUDA Driver API 13.0, CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE: such nodes
-  // stay in their graph. to measure on H200: the code
+  // stay in their graph.
   if (auto* kernel = std::get_if<KernelNode>(&node->work); kernel && kernel->device_node)
-    return CUDA_ERROR_INVALID_VALUE;
+    return CUDA_ERROR_NOT_SUPPORTED;
   for (const GraphEdge& edge : node->in) drop_edges(edge.node->out, node);
   for (const GraphEdge& edge : node->out) drop_edges(edge.node->in, node);
   std::erase(graph->nodes, node);

@@ -17,6 +17,7 @@ namespace limen::cpu {
 namespace {
 
 CUresult read_event(CUevent handle, EventNode* out) {
+  if (!handle) return CUDA_ERROR_INVALID_VALUE;  // measured H200, driver 580.159.04
   EventHandle* event = driver().events.resolve(handle);
   if (!event) return CUDA_ERROR_INVALID_HANDLE;
   out->event = handle;
@@ -77,7 +78,8 @@ CUresult read_conditional(CUDA_CONDITIONAL_NODE_PARAMS& params, const Graph& gra
   return CUDA_SUCCESS;
 }
 
-/// source: CUDA Driver API 13.0, CUDA_CONDITIONAL_NODE_PARAMS: what bodies may hold.
+/// source: CUDA Driver API 13.0, CUDA_CONDITIONAL_NODE_PARAMS: what bodies may hold. Host nodes are
+/// taken as well: measured H200, driver 580.159.04.
 bool allowed_in_body(CUgraphNodeType type) {
   switch (type) {
     case CU_GRAPH_NODE_TYPE_KERNEL:
@@ -86,6 +88,7 @@ bool allowed_in_body(CUgraphNodeType type) {
     case CU_GRAPH_NODE_TYPE_MEMSET:
     case CU_GRAPH_NODE_TYPE_MEMCPY:
     case CU_GRAPH_NODE_TYPE_CONDITIONAL:
+    case CU_GRAPH_NODE_TYPE_HOST:
       return true;
     default:
       return false;
@@ -135,7 +138,7 @@ CUresult options_of(const KernelNode& kernel, LaunchOptions* options) {
 
 CUresult read_kernel(const CUDA_KERNEL_NODE_PARAMS_v3& params, KernelNode* out) {
   const CUfunction handle = params.func ? params.func : reinterpret_cast<CUfunction>(params.kern);
-  if (!handle) return CUDA_ERROR_INVALID_VALUE;
+  if (!handle) return CUDA_ERROR_INVALID_HANDLE;  // measured H200, driver 580.159.04
   Function* function;
   if (CUresult result = resolve_launchable(handle, &function)) return result;
   out->function = params.func;
@@ -391,8 +394,9 @@ CUlaunchAttribute* find_attribute(KernelNode& kernel, CUkernelNodeAttrID attribu
 CUresult make_updatable(KernelNode& kernel, CUkernelNodeAttrValue* value) {
   const int asked = value->deviceUpdatableKernelNode.deviceUpdatable;
   // source: CUDA Driver API 13.0, CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE: 0 or 1, and
-  // there is no way back.
-  if (asked != 1) return asked || kernel.device_node ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+  // there is no way back. Codes: measured H200, driver 580.159.04.
+  if (asked && asked != 1) return CUDA_ERROR_INVALID_VALUE;
+  if (!asked) return kernel.device_node ? CUDA_ERROR_NOT_SUPPORTED : CUDA_SUCCESS;
   if (!kernel.device_node) kernel.device_node = DeviceNode::make(kernel.in.context->device);
   value->deviceUpdatableKernelNode.devNode = kernel.device_node->handle();
   return CUDA_SUCCESS;
@@ -434,7 +438,7 @@ CUresult cuGraphKernelNodeSetAttribute(CUgraphNode hNode, CUkernelNodeAttrID att
   if (CUresult result = work_of(hNode, CU_GRAPH_NODE_TYPE_KERNEL, &node, &kernel)) return result;
   CUkernelNodeAttrValue unused;
   if (CUresult result = default_attribute(*kernel, attr, &unused)) return result;
-  // The handle comes back in the caller's value. to measure on H200
+  // The handle comes back in the caller's value.
   if (attr == CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE)
     return make_updatable(*kernel, const_cast<CUkernelNodeAttrValue*>(value));
   std::vector<CUlaunchAttribute> attributes = kernel->attributes;
@@ -450,7 +454,7 @@ CUresult cuGraphKernelNodeCopyAttributes(CUgraphNode dst, CUgraphNode src) {
   if (CUresult result = work_of(dst, CU_GRAPH_NODE_TYPE_KERNEL, &to, &to_kernel)) return result;
   if (CUresult result = work_of(src, CU_GRAPH_NODE_TYPE_KERNEL, &from, &from_kernel)) return result;
   // source: as make_updatable.
-  if (to_kernel->device_node || from_kernel->device_node) return CUDA_ERROR_INVALID_VALUE;
+  if (to_kernel->device_node || from_kernel->device_node) return CUDA_ERROR_NOT_SUPPORTED;
   return put_attributes(*to_kernel, from_kernel->attributes);
 }
 

@@ -12,7 +12,7 @@ struct CopyPlan {
   Transfer job;  ///< of no bytes where the copy has none
   PointerInfo dst, src;
 };
-/// errors: 1, 400.
+/// errors: 1.
 CUresult plan_copy(const CUDA_MEMCPY3D& copy, CopyPlan* out);
 
 /// errors: 1.

@@ -42,17 +42,32 @@ CUresult check_managed(CUdeviceptr ptr, size_t count, uint64_t* block_id) {
   return CUDA_SUCCESS;
 }
 
+bool is_location_type(CUmemLocationType type) {
+  return type == CU_MEM_LOCATION_TYPE_DEVICE || type == CU_MEM_LOCATION_TYPE_HOST ||
+         type == CU_MEM_LOCATION_TYPE_HOST_NUMA || type == CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT;
+}
+
 CUresult check_location(const CUmemLocation& location) {
-  switch (location.type) {
-    case CU_MEM_LOCATION_TYPE_DEVICE:
-      return driver().device(location.id) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
-    case CU_MEM_LOCATION_TYPE_HOST:
-    case CU_MEM_LOCATION_TYPE_HOST_NUMA:
-    case CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT:
-      return CUDA_SUCCESS;
-    default:
-      return CUDA_ERROR_INVALID_VALUE;
-  }
+  if (!is_location_type(location.type)) return CUDA_ERROR_INVALID_VALUE;
+  const bool named = location.type == CU_MEM_LOCATION_TYPE_DEVICE;
+  return named && !driver().device(location.id) ? CUDA_ERROR_INVALID_DEVICE : CUDA_SUCCESS;
+}
+
+bool is_numa(const CUmemLocation& location) {
+  return location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA ||
+         location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT;
+}
+
+/// The place of an advice. Its type counts with every advice and comes first, its number only where
+/// the place matters. measured H200, driver 580.x
+CUresult check_advised(CUmem_advise advice, const CUmemLocation& location) {
+  const bool matters = advice == CU_MEM_ADVISE_SET_PREFERRED_LOCATION ||
+                       advice == CU_MEM_ADVISE_SET_ACCESSED_BY ||
+                       advice == CU_MEM_ADVISE_UNSET_ACCESSED_BY;
+  if (!matters) return CUDA_SUCCESS;
+  if (is_numa(location) && advice != CU_MEM_ADVISE_SET_PREFERRED_LOCATION)
+    return CUDA_ERROR_INVALID_VALUE;
+  return check_location(location) ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
 int location_number(const CUmemLocation& location) {
@@ -110,10 +125,11 @@ void apply(CUmem_advise advice, const CUmemLocation& location, Advice& now) {
       now.read_mostly = false;
       break;
     case CU_MEM_ADVISE_SET_PREFERRED_LOCATION:
-      now.preferred = location;
+      // A node of the host is taken and not remembered. measured H200, driver 580.x
+      now.preferred = is_numa(location) ? nowhere : location;
       break;
     case CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION:
-      now.preferred = {CU_MEM_LOCATION_TYPE_INVALID, 0};
+      now.preferred = nowhere;
       break;
     case CU_MEM_ADVISE_SET_ACCESSED_BY:
       now.accessed_by |= bit;
@@ -149,21 +165,14 @@ CUresult cuMemAllocManaged(CUdeviceptr* dptr, size_t bytesize, unsigned int flag
 
 CUresult cuMemAdvise(CUdeviceptr devPtr, size_t count, CUmem_advise advice,
                      CUmemLocation location) {
+  if (!is_location_type(location.type)) return CUDA_ERROR_INVALID_VALUE;
   Context* context;
   if (CUresult result = current_usable(&context)) return result;
   if (advice < CU_MEM_ADVISE_SET_READ_MOSTLY || advice > CU_MEM_ADVISE_UNSET_ACCESSED_BY)
     return CUDA_ERROR_INVALID_VALUE;
   uint64_t block;
   if (CUresult result = check_managed(devPtr, count, &block)) return result;
-  bool needs_location = advice == CU_MEM_ADVISE_SET_PREFERRED_LOCATION ||
-                        advice == CU_MEM_ADVISE_SET_ACCESSED_BY ||
-                        advice == CU_MEM_ADVISE_UNSET_ACCESSED_BY;
-  if (needs_location)
-    if (CUresult result = check_location(location)) return result;
-  const bool numa = location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA ||
-                    location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT;
-  if (needs_location && numa && advice != CU_MEM_ADVISE_SET_PREFERRED_LOCATION)
-    return CUDA_ERROR_INVALID_VALUE;
+  if (CUresult result = check_advised(advice, location)) return result;
   std::lock_guard lock(book().mutex);
   book().by_block[block].change(devPtr, count, [&](Advice& now) { apply(advice, location, now); });
   return CUDA_SUCCESS;
@@ -171,7 +180,7 @@ CUresult cuMemAdvise(CUdeviceptr devPtr, size_t count, CUmem_advise advice,
 
 CUresult cuMemPrefetchAsync(CUdeviceptr devPtr, size_t count, CUmemLocation location,
                             unsigned int flags, CUstream hStream) {
-  if (flags) return CUDA_ERROR_INVALID_VALUE;
+  if (flags || !is_location_type(location.type)) return CUDA_ERROR_INVALID_VALUE;
   ResolvedStream on;
   if (CUresult result = resolve_stream(hStream, &on)) return result;
   uint64_t block;

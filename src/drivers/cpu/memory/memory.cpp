@@ -41,6 +41,24 @@ CUresult allocate_host(void** pp, size_t bytes, unsigned flags) {
   return CUDA_SUCCESS;
 }
 
+/// For the calls that know their context by the address: they need no current one. measured H200,
+/// driver 580.x
+CUresult current_or_none(Context** context) {
+  *context = nullptr;
+  if (current_context())
+    if (CUresult result = current_usable(context)) return result;
+  return refuse_unsafe_call();
+}
+
+/// Waits for the work that may still use memory of `owner`; `current` may be null.
+void wait_for_users(Context* current, uint32_t owner) {
+  Context* context = context_of_owner(owner);
+  if (context && context->busy()) context->synchronize();
+  if (current && current != context && current->busy()) current->synchronize();
+}
+
+CUresult sticky_of(const Context* context) { return context ? context->sticky() : CUDA_SUCCESS; }
+
 }  // namespace
 
 bool is_mapped(uint64_t address, uint64_t bytes) {
@@ -91,8 +109,7 @@ CUresult cuMemAllocPitch(CUdeviceptr* dptr, size_t* pPitch, size_t WidthInBytes,
     return CUDA_ERROR_INVALID_VALUE;
   uint64_t pitch = (WidthInBytes + pitch_align_bytes - 1) / pitch_align_bytes * pitch_align_bytes;
   uint64_t bytes;
-  if (pitch < WidthInBytes || pitch > uint64_t{0x7fffffff} ||
-      __builtin_mul_overflow(pitch, Height, &bytes))
+  if (pitch < WidthInBytes || __builtin_mul_overflow(pitch, Height, &bytes))
     return CUDA_ERROR_INVALID_VALUE;
   if (CUresult result = cuMemAlloc(dptr, bytes)) return result;
   *pPitch = pitch;
@@ -100,10 +117,8 @@ CUresult cuMemAllocPitch(CUdeviceptr* dptr, size_t* pPitch, size_t WidthInBytes,
 }
 
 CUresult cuMemFree(CUdeviceptr dptr) {
-  if (!dptr && !current_context()) return CUDA_SUCCESS;
   Context* context;
-  if (CUresult result = current_usable(&context)) return result;
-  if (CUresult result = refuse_unsafe_call()) return result;
+  if (CUresult result = current_or_none(&context)) return result;
   if (!dptr) return CUDA_SUCCESS;
   PointerInfo info;
   if (!driver().space.contains(dptr) || !classify(dptr, &info) || info.block.base != dptr)
@@ -113,17 +128,16 @@ CUresult cuMemFree(CUdeviceptr dptr) {
               info.block.kind == MemoryKind::external || info.block.kind == MemoryKind::graph;
   if (!ours) return CUDA_ERROR_INVALID_VALUE;
   // Freeing waits for the work that may still use the memory, as NVIDIA's driver does.
-  Context* owner = context_of_owner(info.block.owner);
-  if (owner && owner->busy()) owner->synchronize();
-  if (context != owner && context->busy()) context->synchronize();
+  wait_for_users(context, info.block.owner);
+  if (!context) context = context_of_owner(info.block.owner);
   if (info.block.kind == MemoryKind::pool) return free_to_pool_now(dptr);
   if (info.block.kind == MemoryKind::graph) return free_graph_memory(dptr, nullptr);
   if (info.is_virtual)
-    return driver().virtual_space.displace(dptr, info.block.kind) ? context->sticky()
+    return driver().virtual_space.displace(dptr, info.block.kind) ? sticky_of(context)
                                                                   : CUDA_ERROR_INVALID_VALUE;
   if (info.block.kind == MemoryKind::managed) forget_advice(info.block.id);
   forget_sync(info.block.id);
-  return driver().allocator_of(dptr)->release(dptr) ? context->sticky() : CUDA_ERROR_INVALID_VALUE;
+  return driver().allocator_of(dptr)->release(dptr) ? sticky_of(context) : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuMemGetAddressRange(CUdeviceptr* pbase, size_t* psize, CUdeviceptr dptr) {
@@ -144,19 +158,15 @@ CUresult cuMemHostAlloc(void** pp, size_t bytesize, unsigned int flags) {
 }
 
 CUresult cuMemFreeHost(void* p) {
-  if (!p && !current_context()) return CUDA_SUCCESS;
   Context* context;
-  if (CUresult result = current_usable(&context)) return result;
-  if (CUresult result = refuse_unsafe_call()) return result;
+  if (CUresult result = current_or_none(&context)) return result;
   if (!p) return CUDA_SUCCESS;
   auto address = reinterpret_cast<uint64_t>(p);
   PointerInfo info;
   if (!classify(address, &info) || info.memory != Memory::host || info.block.base != address ||
       info.block.kind != MemoryKind::host)
     return CUDA_ERROR_INVALID_VALUE;
-  Context* owner = context_of_owner(info.block.owner);
-  if (owner && owner->busy()) owner->synchronize();
-  if (context != owner && context->busy()) context->synchronize();
+  wait_for_users(context, info.block.owner);
   return driver().host->release(address) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -169,13 +179,8 @@ CUresult cuMemHostRegister(void* p, size_t bytesize, unsigned int flags) {
   if (!p || !bytesize || (flags & ~known)) return CUDA_ERROR_INVALID_VALUE;
   auto address = reinterpret_cast<uint64_t>(p);
   if (address + bytesize < address) return CUDA_ERROR_INVALID_VALUE;
-  if (driver().space.contains(address)) {
-    PointerInfo info;
-    return classify(address, &info) && info.memory == Memory::host
-               ? CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED
-               : CUDA_ERROR_INVALID_VALUE;
-  }
-  if (!is_mapped(address, bytesize)) return CUDA_ERROR_INVALID_VALUE;
+  if (driver().space.contains(address) || !is_mapped(address, bytesize))
+    return CUDA_ERROR_INVALID_VALUE;
   flags |= CU_MEMHOSTREGISTER_DEVICEMAP;
   return host_registry().add({address, bytesize, 0, flags, context->owner});
 }
@@ -183,13 +188,13 @@ CUresult cuMemHostRegister(void* p, size_t bytesize, unsigned int flags) {
 CUresult cuMemHostUnregister(void* p) {
   if (!p) return CUDA_ERROR_INVALID_VALUE;
   Context* context;
-  if (CUresult result = current_usable(&context)) return result;
-  if (CUresult result = refuse_unsafe_call()) return result;
+  if (CUresult result = current_or_none(&context)) return result;
   auto address = reinterpret_cast<uint64_t>(p);
+  if (driver().space.contains(address)) return CUDA_ERROR_INVALID_VALUE;
   auto range = host_registry().find(address);
   if (!range) return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
   if (range->base != address) return CUDA_ERROR_INVALID_VALUE;
-  if (context->busy()) context->synchronize();
+  wait_for_users(context, range->owner);
   return host_registry().remove(address) ? CUDA_SUCCESS : CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
 }
 

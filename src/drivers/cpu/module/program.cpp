@@ -357,8 +357,8 @@ Result<KernelNeeds> Program::needs(ptx::Index kernel) {
         place(needs.static_shared_bytes, std::max(variable.align, 1u), variable.bytes);
     }
     for (ptx::Index f : body->functions)
-      needs.launches_grids |= !module_->functions[f].has_body &&
-                              module_->functions[f].name.starts_with("__cudaCDP2LaunchDevice");
+      needs.device_runtime |= !module_->functions[f].has_body &&
+                              module_->functions[f].name.starts_with("__cudaCDP2");
   }
   if (needs.static_shared_bytes > most_static_shared)
     return Error{Code::invalid_ptx,

@@ -25,7 +25,7 @@ struct KernelState;
 struct KernelNeeds {
   uint32_t static_shared_bytes = 0;
   uint32_t local_bytes = 0;
-  bool launches_grids = false;  ///< it, or what it calls directly, launches grids (not graphs)
+  bool device_runtime = false;  ///< it, or what it calls, calls that (functions on graphs aside)
 };
 
 class Program {

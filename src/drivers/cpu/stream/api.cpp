@@ -140,12 +140,12 @@ CUresult cuStreamGetId(CUstream hStream, unsigned long long* streamId) {
 }
 
 CUresult cuStreamGetCtx(CUstream hStream, CUcontext* pCtx, CUgreenCtx* pGreenCtx) {
-  if (!pCtx) return CUDA_ERROR_INVALID_VALUE;
+  if (!pCtx && !pGreenCtx) return CUDA_ERROR_INVALID_VALUE;
   ResolvedStream on;
   if (CUresult result = resolve_stream(hStream, &on, UnderCapture::ignore)) return result;
   GreenContext* green = on.handle ? on.handle->green : nullptr;
   // The first ABI has no second result and answers the green context itself.
-  *pCtx = green && !pGreenCtx ? handle_of(green) : handle_of(on.context);
+  if (pCtx) *pCtx = green && !pGreenCtx ? handle_of(green) : handle_of(on.context);
   if (pGreenCtx) *pGreenCtx = reinterpret_cast<CUgreenCtx>(green);
   return CUDA_SUCCESS;
 }
@@ -319,7 +319,7 @@ CUresult cuEventQuery(CUevent hEvent) {
   if (CUresult result = resolve_event(hEvent, &event)) return result;
   if (CUresult result = refuse_event_call(*event)) return result;
   if (const auto& shared = event->state->shared)
-    return shared->done(shared->latest()) ? event->context->sticky() : CUDA_ERROR_NOT_READY;
+    return shared->reached(shared->latest()) ? event->context->sticky() : CUDA_ERROR_NOT_READY;
   return event->state->latest().reached() ? event->context->sticky() : CUDA_ERROR_NOT_READY;
 }
 

@@ -15,7 +15,8 @@ struct ResolvedStream;
 /// takes the default domain to 0 and the remote one to 1.
 struct StreamAttributes {
   CUaccessPolicyWindow window{};
-  CUsynchronizationPolicy sync_policy = CU_SYNC_POLICY_AUTO;
+  /// None: the context's counts. measured H200, driver 580.159.04: read as -1
+  CUsynchronizationPolicy sync_policy = static_cast<CUsynchronizationPolicy>(-1);
   CUlaunchMemSyncDomainMap domain_map{0, 1};
   CUlaunchMemSyncDomain domain = CU_LAUNCH_MEM_SYNC_DOMAIN_DEFAULT;
   unsigned nvlink_centric = 0;

@@ -114,6 +114,18 @@ void SharedEvent::finish(uint64_t record) {
     syscall(SYS_futex, &page_->epoch, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
+bool SharedEvent::reached(uint64_t record) const {
+  if (done(record)) return true;
+  Page::Slot& slot = page_->slots[record % slot_count];
+  const auto process = static_cast<int>(uint32_t(slot.claim.load()));
+  const uint64_t started = slot.started.load();
+  if (done(record)) return true;
+  if (process == getpid() || !is_gone(process, started)) return false;
+  log::warn("process %d ended before an event that it recorded was reached", process);
+  slot.done.store(record);
+  return true;
+}
+
 void SharedEvent::wait(uint64_t record) const {
   if (done(record)) return;
   page_->sleepers.fetch_add(1);
@@ -123,14 +135,7 @@ void SharedEvent::wait(uint64_t record) const {
     // The other process may be killed at any time: nobody would wake us then.
     constexpr timespec look_again{0, 50'000'000};
     syscall(SYS_futex, &page_->epoch, FUTEX_WAIT, epoch, &look_again, nullptr, 0);
-    Page::Slot& slot = page_->slots[record % slot_count];
-    const auto process = static_cast<int>(uint32_t(slot.claim.load()));
-    const uint64_t started = slot.started.load();
-    if (!done(record) && process != getpid() && is_gone(process, started)) {
-      log::warn("process %d ended before an event that it recorded was reached", process);
-      slot.done.store(record);
-      break;
-    }
+    if (reached(record)) break;
   }
   page_->sleepers.fetch_sub(1);
 }

@@ -24,6 +24,8 @@ class SharedEvent {
   /// The latest record's number; 0: never recorded.
   uint64_t latest() const;
   bool done(uint64_t record) const;
+  /// Done, or never to be: the process that made the record is gone.
+  bool reached(uint64_t record) const;
   /// A new record's number. Waits while as many records as there are slots are under way.
   uint64_t begin();
   void finish(uint64_t record);
