@@ -28,6 +28,12 @@ int rank(const Symbol& symbol) {
   return symbol.linkage == Linkage::weak ? 2 : 3;
 }
 
+template <typename Symbol>
+void add_strong(const std::vector<Symbol>& symbols, std::vector<std::string>* names) {
+  for (const Symbol& symbol : symbols)
+    if (rank(symbol) == 3 && symbol.linkage != Linkage::internal) names->push_back(symbol.name);
+}
+
 class Linker {
  public:
   explicit Linker(std::vector<std::unique_ptr<Module>> inputs) : inputs_(std::move(inputs)) {}
@@ -170,6 +176,13 @@ class Linker {
 };
 
 }  // namespace
+
+std::vector<std::string> strong_definitions(const Module& module) {
+  std::vector<std::string> names;
+  add_strong(module.functions, &names);
+  add_strong(module.variables, &names);
+  return names;
+}
 
 Result<std::unique_ptr<Module>> link_modules(
     std::vector<std::unique_ptr<Module>> modules) {

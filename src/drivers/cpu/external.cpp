@@ -60,6 +60,9 @@ CUresult cuImportExternalMemory(CUexternalMemory* extMem_out,
                    fmt::format("external memory of handle type {} exists on Windows and Tegra only",
                                static_cast<int>(desc.type)),
                    "import a file descriptor"});
+  // Without a descriptor NVIDIA's driver knows no better, either. measured H200, driver 580.159.04
+  if (fcntl(desc.handle.fd, F_GETFD) < 0)
+    return report({Code::unknown, fmt::format("{} is no open descriptor", desc.handle.fd), ""});
   auto file = SharedFile::adopt(desc.handle.fd, desc.size);
   if (!file) return CUDA_ERROR_INVALID_VALUE;
   if (!can_be_mapped(*file)) {

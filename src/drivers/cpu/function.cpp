@@ -302,6 +302,10 @@ CUresult cuKernelGetName(const char** name, CUkernel handle) {
 
 CUresult cuKernelGetParamInfo(CUkernel handle, size_t paramIndex, size_t* paramOffset,
                               size_t* paramSize) {
+  // Unlike a function's, a kernel's parameters are told in a context only. measured H200, 580.159.04
+  if (!paramOffset || !handle) return CUDA_ERROR_INVALID_VALUE;
+  Context* context;
+  if (CUresult result = current_usable(&context)) return result;
   return cuFuncGetParamInfo(reinterpret_cast<CUfunction>(handle), paramIndex, paramOffset,
                             paramSize);
 }

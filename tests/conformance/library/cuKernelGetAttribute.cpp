@@ -93,7 +93,7 @@ CONFORM_WITH(cuKernelGetAttribute, wrong_arguments, initialised) {
               CUDA_ERROR_INVALID_VALUE);
   REQUIRE(cuLibraryUnload(library));
   expect_code("unloaded", cuKernelGetAttribute(&value, CU_FUNC_ATTRIBUTE_NUM_REGS, sizes, 0),
-              CUDA_ERROR_INVALID_HANDLE);  // to measure on H200
+              CUDA_ERROR_INVALID_HANDLE);
 }
 
 CONFORM_WITH(cuKernelGetAttribute, needs_cuInit, nothing) {

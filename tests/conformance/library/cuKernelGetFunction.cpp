@@ -69,10 +69,10 @@ CONFORM(cuKernelGetFunction, one_function_a_context) {
   expect_true("another", other != one);
   expect_code("no result", cuKernelGetFunction(nullptr, kernel), CUDA_ERROR_INVALID_VALUE);
   expect_code("no kernel", cuKernelGetFunction(&one, nullptr),
-              CUDA_ERROR_INVALID_HANDLE);  // to measure on H200
+              CUDA_ERROR_INVALID_HANDLE);
   REQUIRE(cuLibraryUnload(library));
   expect_code("unloaded", cuKernelGetFunction(&one, kernel),
-              CUDA_ERROR_INVALID_HANDLE);  // to measure on H200
+              CUDA_ERROR_INVALID_HANDLE);
 }
 
 CONFORM_WITH(cuKernelGetFunction, no_context, initialised) {

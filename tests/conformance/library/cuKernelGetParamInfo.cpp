@@ -48,7 +48,7 @@ CONFORM(cuKernelGetParamInfo, offsets_and_sizes) {
               CUDA_ERROR_INVALID_VALUE);
 }
 
-CONFORM_WITH(cuKernelGetParamInfo, places_of_parameters, initialised) {
+CONFORM(cuKernelGetParamInfo, places_of_parameters) {
   CUlibrary library = library_of_text(launches_text);
   CUkernel mixed = kernel_in(library, "mixed");
   size_t offset = 99, size = 99;
@@ -66,10 +66,21 @@ CONFORM_WITH(cuKernelGetParamInfo, places_of_parameters, initialised) {
               CUDA_ERROR_INVALID_VALUE);
   expect_code("no place", cuKernelGetParamInfo(mixed, 0, nullptr, &size), CUDA_ERROR_INVALID_VALUE);
   expect_code("no kernel", cuKernelGetParamInfo(nullptr, 0, &offset, &size),
-              CUDA_ERROR_INVALID_HANDLE);  // to measure on H200
+              CUDA_ERROR_INVALID_VALUE);
   REQUIRE(cuLibraryUnload(library));
   expect_code("unloaded", cuKernelGetParamInfo(mixed, 0, &offset, &size),
               CUDA_ERROR_INVALID_HANDLE);  // to measure on H200
+}
+
+// A function's parameters are told without one.
+CONFORM_WITH(cuKernelGetParamInfo, needs_a_context, initialised) {
+  CUkernel mixed = kernel_in(library_of_text(launches_text), "mixed");
+  size_t offset = 99, size = 99;
+  expect_code("byte", cuKernelGetParamInfo(mixed, 0, &offset, &size), CUDA_ERROR_INVALID_CONTEXT);
+  expect("left alone", offset, 99u);
+  expect_code("no place", cuKernelGetParamInfo(mixed, 0, nullptr, &size), CUDA_ERROR_INVALID_VALUE);
+  expect_code("no kernel", cuKernelGetParamInfo(nullptr, 0, &offset, &size),
+              CUDA_ERROR_INVALID_VALUE);
 }
 
 CONFORM_WITH(cuKernelGetParamInfo, needs_cuInit, nothing) {

@@ -64,7 +64,7 @@ CONFORM(cuKernelSetCacheConfig, every_preference) {
               CUDA_ERROR_INVALID_DEVICE);
   REQUIRE(cuLibraryUnload(library));
   expect_code("unloaded", cuKernelSetCacheConfig(kernel, CU_FUNC_CACHE_PREFER_NONE, 0),
-              CUDA_ERROR_INVALID_HANDLE);  // to measure on H200
+              CUDA_ERROR_INVALID_HANDLE);
 }
 
 CONFORM_WITH(cuKernelSetCacheConfig, needs_cuInit, nothing) {

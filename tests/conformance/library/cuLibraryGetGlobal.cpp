@@ -89,13 +89,13 @@ CONFORM(cuLibraryGetGlobal, wrong_arguments) {
   expect_code("no such name", cuLibraryGetGlobal(&address, &bytes, library, "nobody"),
               CUDA_ERROR_NOT_FOUND);
   expect_code("a kernel's name", cuLibraryGetGlobal(&address, &bytes, library, "first"),
-              CUDA_ERROR_NOT_FOUND);
+              CUDA_ERROR_INVALID_VALUE);
   expect_code("no name", cuLibraryGetGlobal(&address, &bytes, library, nullptr),
               CUDA_ERROR_INVALID_VALUE);
   expect_code("nothing asked", cuLibraryGetGlobal(nullptr, nullptr, library, "counter"),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+              CUDA_ERROR_INVALID_VALUE);
   expect_code("no library", cuLibraryGetGlobal(&address, &bytes, nullptr, "counter"),
-              CUDA_ERROR_INVALID_HANDLE);  // to measure on H200
+              CUDA_ERROR_INVALID_HANDLE);
   REQUIRE(cuLibraryUnload(library));
   expect_code("unloaded", cuLibraryGetGlobal(&address, &bytes, library, "counter"),
               CUDA_ERROR_INVALID_HANDLE);

@@ -57,7 +57,7 @@ CONFORM(cuLibraryGetKernelCount, counts_kernels) {
   expect("no kernels", count, 0u);
   expect_code("no result", cuLibraryGetKernelCount(nullptr, library), CUDA_ERROR_INVALID_VALUE);
   expect_code("no library", cuLibraryGetKernelCount(&count, nullptr),
-              CUDA_ERROR_INVALID_HANDLE);  // to measure on H200
+              CUDA_ERROR_INVALID_HANDLE);
   REQUIRE(cuLibraryUnload(library));
   expect_code("unloaded", cuLibraryGetKernelCount(&count, library), CUDA_ERROR_INVALID_HANDLE);
 }

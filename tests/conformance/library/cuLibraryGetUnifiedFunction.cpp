@@ -13,15 +13,15 @@ CONFORM(cuLibraryGetUnifiedFunction, a_kernel_is_none) {
   REQUIRE(cuLibraryLoadData(&library, ptx, nullptr, nullptr, 0, nullptr, nullptr, 0));
   void* function = nullptr;
   expect_code("kernel", cuLibraryGetUnifiedFunction(&function, library, "nothing"),
-              CUDA_ERROR_NOT_FOUND);
+              CUDA_ERROR_INVALID_VALUE);
   expect_code("no such name", cuLibraryGetUnifiedFunction(&function, library, "absent"),
-              CUDA_ERROR_NOT_FOUND);
+              CUDA_ERROR_INVALID_VALUE);
   expect_code("no result", cuLibraryGetUnifiedFunction(nullptr, library, "nothing"),
               CUDA_ERROR_INVALID_VALUE);
   expect_code("no name", cuLibraryGetUnifiedFunction(&function, library, nullptr),
               CUDA_ERROR_INVALID_VALUE);
   expect_code("no library", cuLibraryGetUnifiedFunction(&function, nullptr, "nothing"),
-              CUDA_ERROR_INVALID_HANDLE);  // to measure on H200
+              CUDA_ERROR_INVALID_HANDLE);
 }
 
 }  // namespace limen::conform

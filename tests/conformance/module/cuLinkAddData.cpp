@@ -75,16 +75,16 @@ CONFORM(cuLinkAddData, wrong_inputs) {
   expect_code("unknown kind",
               cuLinkAddData(link, static_cast<CUjitInputType>(77), const_cast<char*>(part_two), 10,
                             "part", 0, nullptr, nullptr),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+              CUDA_ERROR_INVALID_VALUE);
   char object[64] = "no object at all";
   expect_code(
       "no object",
       cuLinkAddData(link, CU_JIT_INPUT_OBJECT, object, sizeof object, "part", 0, nullptr, nullptr),
-      CUDA_ERROR_INVALID_IMAGE);  // to measure on H200
+      CUDA_ERROR_UNKNOWN);
   expect_code(
       "no library",
       cuLinkAddData(link, CU_JIT_INPUT_LIBRARY, object, sizeof object, "part", 0, nullptr, nullptr),
-      CUDA_ERROR_INVALID_IMAGE);  // to measure on H200
+      CUDA_ERROR_UNKNOWN);
   expect_code("no link", add(nullptr, part_one), CUDA_ERROR_INVALID_HANDLE);
 }
 
@@ -104,6 +104,22 @@ CONFORM(cuLinkAddData, parts_are_joined) {
               CUDA_SUCCESS);
   std::fill(fat.begin(), fat.end(), 0);
   expect("nothing is kept of the data", run_linked(state), 42u);
+}
+
+CONFORM(cuLinkAddData, text_may_stand_for_a_fat_binary) {
+  CUlinkState state = new_link();
+  expect_code("callee", add(state, CU_JIT_INPUT_FATBINARY, callee, std::strlen(callee) + 1),
+              CUDA_SUCCESS);
+  expect_code("caller", add(state, CU_JIT_INPUT_PTX, caller, std::strlen(caller) + 1),
+              CUDA_SUCCESS);
+  expect("linked", run_linked(state), 42u);
+}
+
+CONFORM(cuLinkAddData, a_function_twice) {
+  CUlinkState state = new_link();
+  expect_code("first", add(state, CU_JIT_INPUT_PTX, callee, std::strlen(callee) + 1), CUDA_SUCCESS);
+  expect_code("again", add(state, CU_JIT_INPUT_PTX, callee, std::strlen(callee) + 1),
+              CUDA_ERROR_INVALID_SOURCE);
 }
 
 CONFORM(cuLinkAddData, the_name_may_be_missing) {
@@ -129,7 +145,7 @@ CONFORM(cuLinkAddData, wrong_arguments) {
   expect_code("no state", add(nullptr, CU_JIT_INPUT_PTX, callee, 10), CUDA_ERROR_INVALID_HANDLE);
   expect_code("no data", add(state, CU_JIT_INPUT_PTX, nullptr, 10), CUDA_ERROR_INVALID_VALUE);
   expect_code("no bytes", add(state, CU_JIT_INPUT_PTX, callee, 0),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+              CUDA_ERROR_INVALID_VALUE);
   expect_code("unknown type", add(state, CUjitInputType(77), callee, std::strlen(callee) + 1),
               CUDA_ERROR_INVALID_VALUE);
   expect_code("an unknown option",
@@ -137,12 +153,11 @@ CONFORM(cuLinkAddData, wrong_arguments) {
                             std::strlen(callee) + 1, "p", 1, &option, &value),
               CUDA_ERROR_INVALID_VALUE);
   expect_code("words", add(state, CU_JIT_INPUT_PTX, "once upon a time", 17),
-              CUDA_ERROR_INVALID_PTX);  // to measure on H200
+              CUDA_ERROR_INVALID_IMAGE);
   expect_code("text as a fat binary",
-              add(state, CU_JIT_INPUT_FATBINARY, callee, std::strlen(callee) + 1),
-              CUDA_ERROR_INVALID_IMAGE);  // to measure on H200
+              add(state, CU_JIT_INPUT_FATBINARY, callee, std::strlen(callee) + 1), CUDA_SUCCESS);
   expect_code("words as a cubin", add(state, CU_JIT_INPUT_CUBIN, "once upon a time", 17),
-              CUDA_ERROR_INVALID_IMAGE);  // to measure on H200
+              CUDA_ERROR_INVALID_IMAGE);
   REQUIRE(cuLinkDestroy(state));
   expect_code("destroyed", add(state, CU_JIT_INPUT_PTX, callee, 10), CUDA_ERROR_INVALID_HANDLE);
 }

@@ -99,7 +99,7 @@ CONFORM(cuLinkCreate, wrong_arguments) {
   void* value = nullptr;
   expect_code("no result", cuLinkCreate(0, nullptr, nullptr, nullptr), CUDA_ERROR_INVALID_VALUE);
   expect_code("no options", cuLinkCreate(1, nullptr, nullptr, &state),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+              CUDA_ERROR_INVALID_VALUE);
   expect_code("an unknown option", cuLinkCreate(1, &option, &value, &state),
               CUDA_ERROR_INVALID_VALUE);
   expect_true("no handle", state == nullptr);

@@ -50,10 +50,11 @@ CUresult add(CUlinkState link, const char* text) {
 
 CONFORM(cuLinkDestroy, ends_the_state) {
   CUlinkState link = start();
-  expect_code("destroy", cuLinkDestroy(link), CUDA_SUCCESS);
-  expect_code("then", add(link, part_one), CUDA_ERROR_INVALID_HANDLE);
   expect_code("none", cuLinkDestroy(nullptr), CUDA_ERROR_INVALID_HANDLE);
+  expect_code("destroy", cuLinkDestroy(link), CUDA_SUCCESS);
   REQUIRE(add(start(), part_two));
+  // NVIDIA's driver crashes here.
+  expect_code("then", add(link, part_one), CUDA_ERROR_INVALID_HANDLE);
 }
 
 CONFORM(cuLinkDestroy, the_state_is_gone) {
@@ -69,14 +70,11 @@ CONFORM(cuLinkDestroy, the_state_is_gone) {
   expect_code("its image may go",
               cuModuleGetFunction(reinterpret_cast<CUfunction*>(foreign_memory()), module, "main"),
               CUDA_SUCCESS);
-  expect_code("a part",
-              cuLinkAddData(state, CU_JIT_INPUT_PTX, const_cast<char*>(callee), 10, "late", 0,
-                            nullptr, nullptr),
-              CUDA_ERROR_INVALID_HANDLE);
-  expect_code("twice", cuLinkDestroy(state), CUDA_ERROR_INVALID_HANDLE);
+  CUlinkState other = new_link();
+  expect_code("before it is complete", cuLinkDestroy(other), CUDA_SUCCESS);
   expect_code("none", cuLinkDestroy(nullptr), CUDA_ERROR_INVALID_HANDLE);
-  state = new_link();
-  expect_code("before it is complete", cuLinkDestroy(state), CUDA_SUCCESS);
+  // NVIDIA's driver crashes here with a lock held: no call may follow.
+  expect_code("twice", cuLinkDestroy(state), CUDA_ERROR_INVALID_HANDLE);
 }
 
 CONFORM_WITH(cuLinkDestroy, needs_a_context, initialised) {

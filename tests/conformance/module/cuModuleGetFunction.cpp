@@ -66,7 +66,8 @@ CONFORM(cuModuleGetFunction, wrong_arguments) {
               CUDA_ERROR_NOT_FOUND);
   expect_code("the name of a variable", cuModuleGetFunction(&function, module, "counter"),
               CUDA_ERROR_NOT_FOUND);
-  expect_code("the empty name", cuModuleGetFunction(&function, module, ""), CUDA_ERROR_NOT_FOUND);
+  expect_code("the empty name", cuModuleGetFunction(&function, module, ""),
+              CUDA_ERROR_INVALID_VALUE);
   expect_code("a part of a name", cuModuleGetFunction(&function, module, "firs"),
               CUDA_ERROR_NOT_FOUND);
   expect_code("no name", cuModuleGetFunction(&function, module, nullptr), CUDA_ERROR_INVALID_VALUE);

@@ -49,7 +49,7 @@ CONFORM(cuModuleGetFunctionCount, counts_kernels_too) {
   expect("no kernels", count, 0u);
   expect_code("no result", cuModuleGetFunctionCount(nullptr, module), CUDA_ERROR_INVALID_VALUE);
   expect_code("no module", cuModuleGetFunctionCount(&count, nullptr),
-              CUDA_ERROR_INVALID_HANDLE);  // to measure on H200
+              CUDA_ERROR_INVALID_HANDLE);
   REQUIRE(cuModuleUnload(module));
   expect_code("unloaded", cuModuleGetFunctionCount(&count, module), CUDA_ERROR_INVALID_HANDLE);
 }

@@ -73,16 +73,16 @@ CONFORM(cuModuleGetGlobal, wrong_arguments) {
   expect_code("no such name", cuModuleGetGlobal(&address, &bytes, module, "nobody"),
               CUDA_ERROR_NOT_FOUND);
   expect_code("the name of a kernel", cuModuleGetGlobal(&address, &bytes, module, "first"),
-              CUDA_ERROR_NOT_FOUND);
+              CUDA_ERROR_INVALID_VALUE);
   expect_code("a variable of the module's own",
               cuModuleGetGlobal(&address, &bytes, module, "hidden"),
-              CUDA_SUCCESS);  // to measure on H200: unused, it may be left out
+              CUDA_SUCCESS);
   expect_code("the empty name", cuModuleGetGlobal(&address, &bytes, module, ""),
-              CUDA_ERROR_NOT_FOUND);
+              CUDA_ERROR_INVALID_VALUE);
   expect_code("no name", cuModuleGetGlobal(&address, &bytes, module, nullptr),
               CUDA_ERROR_INVALID_VALUE);
   expect_code("nothing asked", cuModuleGetGlobal(nullptr, nullptr, module, "counter"),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+              CUDA_ERROR_INVALID_VALUE);
   expect_code("no module", cuModuleGetGlobal(&address, &bytes, nullptr, "counter"),
               CUDA_ERROR_INVALID_HANDLE);
   REQUIRE(cuModuleUnload(module));

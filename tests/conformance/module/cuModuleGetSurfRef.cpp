@@ -26,9 +26,9 @@ CONFORM(cuModuleGetSurfRef, references_by_name) {
   expect_code("no such name", cuModuleGetSurfRef(&reference, module, "nobody"),
               CUDA_ERROR_NOT_FOUND);
   expect_code("a texture", cuModuleGetSurfRef(&reference, module, "tex"),
-              CUDA_ERROR_NOT_FOUND);  // to measure on H200
+              CUDA_ERROR_NOT_FOUND);
   expect_code("a variable", cuModuleGetSurfRef(&reference, module, "plain"),
-              CUDA_ERROR_NOT_FOUND);  // to measure on H200
+              CUDA_ERROR_NOT_FOUND);
   expect_code("no name", cuModuleGetSurfRef(&reference, module, nullptr), CUDA_ERROR_INVALID_VALUE);
   expect_code("no result", cuModuleGetSurfRef(nullptr, module, "surf"), CUDA_ERROR_INVALID_VALUE);
   expect_code("no module", cuModuleGetSurfRef(&reference, nullptr, "surf"),

@@ -24,9 +24,9 @@ CONFORM(cuModuleGetTexRef, references_by_name) {
   expect_code("no such name", cuModuleGetTexRef(&reference, module, "nobody"),
               CUDA_ERROR_NOT_FOUND);
   expect_code("a surface", cuModuleGetTexRef(&reference, module, "surf"),
-              CUDA_ERROR_NOT_FOUND);  // to measure on H200
+              CUDA_ERROR_NOT_FOUND);
   expect_code("a variable", cuModuleGetTexRef(&reference, module, "plain"),
-              CUDA_ERROR_NOT_FOUND);  // to measure on H200
+              CUDA_ERROR_NOT_FOUND);
   expect_code("no name", cuModuleGetTexRef(&reference, module, nullptr), CUDA_ERROR_INVALID_VALUE);
   expect_code("no result", cuModuleGetTexRef(nullptr, module, "tex"), CUDA_ERROR_INVALID_VALUE);
   expect_code("no module", cuModuleGetTexRef(&reference, nullptr, "tex"),

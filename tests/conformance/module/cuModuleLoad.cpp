@@ -62,14 +62,12 @@ CONFORM(cuModuleLoad, wrong_files) {
       broken(".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k() {\n  reet;\n}\n");
   expect_code("missing", cuModuleLoad(&module, "/nonexistent/module.ptx"),
               CUDA_ERROR_FILE_NOT_FOUND);
-  expect_code("the empty name", cuModuleLoad(&module, ""),
-              CUDA_ERROR_FILE_NOT_FOUND);  // to measure on H200
-  expect_code("a folder", cuModuleLoad(&module, "/tmp"),
-              CUDA_ERROR_FILE_NOT_FOUND);  // to measure on H200
+  expect_code("the empty name", cuModuleLoad(&module, ""), CUDA_ERROR_INVALID_VALUE);
+  expect_code("a folder", cuModuleLoad(&module, "/tmp"), CUDA_ERROR_OUT_OF_MEMORY);
   expect_code("no name", cuModuleLoad(&module, nullptr), CUDA_ERROR_INVALID_VALUE);
   expect_code("no result", cuModuleLoad(nullptr, good.path()), CUDA_ERROR_INVALID_VALUE);
   expect_code("empty", cuModuleLoad(&module, empty.path()),
-              CUDA_ERROR_INVALID_IMAGE);  // to measure on H200
+              CUDA_ERROR_INVALID_IMAGE);
   expect_code("other words", cuModuleLoad(&module, words.path()), CUDA_ERROR_INVALID_IMAGE);
   expect_code("a syntax error", cuModuleLoad(&module, broken.path()), CUDA_ERROR_INVALID_PTX);
 }

@@ -31,7 +31,7 @@ CUmodule load() {
 
 CONFORM(cuModuleLoadFatBinary, takes_what_load_data_takes) {
   CUmodule module = nullptr;
-  expect_code("text", cuModuleLoadFatBinary(&module, ptx), CUDA_SUCCESS);  // to measure on H200
+  expect_code("text", cuModuleLoadFatBinary(&module, ptx), CUDA_SUCCESS);
   CUfunction function = nullptr;
   expect_code("has the kernel", cuModuleGetFunction(&function, module, "first"), CUDA_SUCCESS);
   expect_code("nothing", cuModuleLoadFatBinary(&module, nullptr), CUDA_ERROR_INVALID_VALUE);
@@ -56,7 +56,7 @@ CONFORM(cuModuleLoadFatBinary, what_is_no_code) {
               CUDA_ERROR_NO_BINARY_FOR_GPU);
   auto broken = fat_binary("this is no PTX");
   expect_code("of no PTX", cuModuleLoadFatBinary(&module, broken.data()),
-              CUDA_ERROR_INVALID_IMAGE);  // to measure on H200
+              CUDA_ERROR_INVALID_IMAGE);
   uint64_t empty[2] = {image[0], 0};
   expect_code("without an entry", cuModuleLoadFatBinary(&module, empty),
               CUDA_ERROR_NO_BINARY_FOR_GPU);

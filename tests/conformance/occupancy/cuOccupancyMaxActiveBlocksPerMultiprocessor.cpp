@@ -36,7 +36,7 @@ CONFORM(cuOccupancyMaxActiveBlocksPerMultiprocessor, by_threads_and_shared_memor
       "more threads than allowed",
       cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, load_kernel(ptx, "bounded"), 256, 0),
       CUDA_SUCCESS);
-  expect("none", blocks, 0);
+  expect("none", blocks, 8);
   expect_code("no threads", cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, plain, 0, 0),
               CUDA_ERROR_INVALID_VALUE);
   expect_code("no result", cuOccupancyMaxActiveBlocksPerMultiprocessor(nullptr, plain, 128, 0),
@@ -75,12 +75,12 @@ CONFORM(cuOccupancyMaxActiveBlocksPerMultiprocessor, limits_of_a_multiprocessor)
   expect_true("by shared memory", blocks == shared / (49152 + reserved));
   expect_code("more than a launch may have",
               cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, nothing, 32, 49153),
-              CUDA_SUCCESS);  // to measure on H200
-  expect("none", blocks, 0);  // to measure on H200
+              CUDA_SUCCESS);
+  expect("none", blocks, 0);
   expect_code("more threads than a block has",
               cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, nothing, 1025, 0),
-              CUDA_SUCCESS);           // to measure on H200
-  expect("none of those", blocks, 0);  // to measure on H200
+              CUDA_SUCCESS);
+  expect("none of those", blocks, 0);
 }
 
 CONFORM(cuOccupancyMaxActiveBlocksPerMultiprocessor, static_memory_counts) {
@@ -92,8 +92,8 @@ CONFORM(cuOccupancyMaxActiveBlocksPerMultiprocessor, static_memory_counts) {
   expect_true("some", blocks > 0);
   expect_code("more than .maxntid",
               cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, sizes, 256, 0),
-              CUDA_SUCCESS);  // to measure on H200
-  expect("none", blocks, 0);  // to measure on H200
+              CUDA_SUCCESS);
+  expect("none", blocks, 8);
   auto kernel = reinterpret_cast<CUfunction>(kernel_in(library_of_text(sizes_text), "sizes"));
   expect_code("a library's kernel",
               cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, 128, 0), CUDA_SUCCESS);
@@ -113,7 +113,7 @@ CONFORM(cuOccupancyMaxActiveBlocksPerMultiprocessor, wrong_arguments) {
               CUDA_ERROR_INVALID_HANDLE);
   REQUIRE(cuModuleUnload(module));
   expect_code("unloaded", cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, nothing, 32, 0),
-              CUDA_ERROR_INVALID_HANDLE);  // to measure on H200
+              CUDA_ERROR_INVALID_HANDLE);
 }
 
 CONFORM_WITH(cuOccupancyMaxActiveBlocksPerMultiprocessor, needs_a_context_too, initialised) {

@@ -42,7 +42,7 @@ CONFORM(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, by_threads_and_sha
               cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
                   &blocks, load_kernel(ptx, "bounded"), 256, 0, CU_OCCUPANCY_DEFAULT),
               CUDA_SUCCESS);
-  expect("none", blocks, 0);
+  expect("none", blocks, 8);
   expect_code("no threads",
               cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&blocks, plain, 0, 0,
                                                                    CU_OCCUPANCY_DEFAULT),

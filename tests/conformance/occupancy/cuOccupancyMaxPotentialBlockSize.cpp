@@ -84,13 +84,13 @@ CONFORM(cuOccupancyMaxPotentialBlockSize, wrong_arguments) {
               CUDA_ERROR_INVALID_VALUE);
   expect_code("negative limit",
               cuOccupancyMaxPotentialBlockSize(&grid, &block, nothing, nullptr, 0, -1),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+              CUDA_ERROR_INVALID_VALUE);
   expect_code("no function",
               cuOccupancyMaxPotentialBlockSize(&grid, &block, nullptr, nullptr, 0, 0),
               CUDA_ERROR_INVALID_HANDLE);
   REQUIRE(cuModuleUnload(module));
   expect_code("unloaded", cuOccupancyMaxPotentialBlockSize(&grid, &block, nothing, nullptr, 0, 0),
-              CUDA_ERROR_INVALID_HANDLE);  // to measure on H200
+              CUDA_ERROR_INVALID_HANDLE);
 }
 
 CONFORM_WITH(cuOccupancyMaxPotentialBlockSize, needs_a_context, initialised) {

@@ -96,7 +96,7 @@ CONFORM(cuSurfObjectCreate, arguments_that_cannot_be) {
   expect_code("no resource", cuSurfObjectCreate(&surface, nullptr), CUDA_ERROR_INVALID_VALUE);
   resource.flags = 1;
   expect_code("flags", cuSurfObjectCreate(&surface, &resource),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+              CUDA_ERROR_INVALID_VALUE);
   auto refused = [&](std::string_view label, const CUDA_RESOURCE_DESC& wrong, CUresult code) {
     expect_code(label, cuSurfObjectCreate(&surface, &wrong), code);
   };
@@ -106,8 +106,8 @@ CONFORM(cuSurfObjectCreate, arguments_that_cannot_be) {
           CUDA_ERROR_INVALID_VALUE);
   Levels levels(4, 4, 2);
   refused("levels", levels.resource(), CUDA_ERROR_INVALID_VALUE);
-  refused("no array", array_resource(nullptr), CUDA_ERROR_INVALID_HANDLE);
-  refused("a foreign array", array_resource(foreign_handle<CUarray>()), CUDA_ERROR_INVALID_HANDLE);
+  refused("no array", array_resource(nullptr), CUDA_ERROR_INVALID_VALUE);
+  refused("a foreign array", array_resource(foreign_handle<CUarray>()), CUDA_ERROR_INVALID_VALUE);
 }
 
 CONFORM_WITH(cuSurfObjectCreate, needs_a_context, initialised) {

@@ -12,19 +12,17 @@ CONFORM(cuSurfObjectDestroy, the_handle_is_gone) {
   expect_code("before", cuSurfObjectGetResourceDesc(&got, surface), CUDA_SUCCESS);
   expect_code("destroyed", cuSurfObjectDestroy(surface), CUDA_SUCCESS);
   expect_code("after", cuSurfObjectGetResourceDesc(&got, surface), CUDA_ERROR_INVALID_VALUE);
-  expect_code("again", cuSurfObjectDestroy(surface), CUDA_ERROR_INVALID_VALUE);
+  expect_code("again", cuSurfObjectDestroy(surface), CUDA_SUCCESS);
   expect_code("another of the array lives", cuSurfObjectGetResourceDesc(&got, other), CUDA_SUCCESS);
 }
 
 CONFORM(cuSurfObjectDestroy, handles_that_are_none) {
   expect_code("0", cuSurfObjectDestroy(0), CUDA_SUCCESS);
-  expect_code("a made-up number", cuSurfObjectDestroy(0x123456789abcdef),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+  expect_code("a made-up number", cuSurfObjectDestroy(0x123456789abcdef), CUDA_SUCCESS);
   Texels row(CU_AD_FORMAT_FLOAT, 1, 2);
   row.put<float>({1, 2});
   TextureObject texture(array_resource(row), sampler());
-  expect_code("a texture", cuSurfObjectDestroy(texture),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+  expect_code("a texture", cuSurfObjectDestroy(texture), CUDA_SUCCESS);
   expect("which lives", fetch_1d(texture, 0.5f), 1.0f);
 }
 

@@ -25,9 +25,9 @@ CONFORM(cuSurfObjectGetResourceDesc, arguments_that_are_none) {
   expect_code("nowhere", cuSurfObjectGetResourceDesc(nullptr, surface), CUDA_ERROR_INVALID_VALUE);
   expect_code("0", cuSurfObjectGetResourceDesc(&got, 0), CUDA_ERROR_INVALID_VALUE);
   expect_code("a made-up number", cuSurfObjectGetResourceDesc(&got, 0x123456789abcdef),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+              CUDA_ERROR_INVALID_VALUE);
   expect_code("a texture", cuSurfObjectGetResourceDesc(&got, texture),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+              CUDA_ERROR_INVALID_VALUE);
 }
 
 CONFORM_WITH(cuSurfObjectGetResourceDesc, needs_a_context, initialised) {

@@ -31,6 +31,20 @@ std::string along(CUtexObject texture, const Floats& places) {
 }
 std::string numbers(const Floats& values) { return listed(values); }
 
+void refuse(std::string_view label, const CUDA_RESOURCE_DESC& resource,
+            const CUDA_TEXTURE_DESC& how = sampler(), const CUDA_RESOURCE_VIEW_DESC* view = nullptr,
+            CUresult code = CUDA_ERROR_INVALID_VALUE) {
+  CUtexObject object = 77;
+  expect_code(label, cuTexObjectCreate(&object, &resource, &how, view), code);
+}
+
+/// What an H200 takes though nobody should ask for it.
+void taken(std::string_view label, const CUDA_RESOURCE_DESC& resource,
+           const CUDA_TEXTURE_DESC& how = sampler(),
+           const CUDA_RESOURCE_VIEW_DESC* view = nullptr) {
+  refuse(label, resource, how, view, CUDA_SUCCESS);
+}
+
 }  // namespace
 
 CONFORM(cuTexObjectCreate, points_of_a_row) {
@@ -280,11 +294,19 @@ CONFORM(cuTexObjectCreate, levels) {
 CONFORM(cuTexObjectCreate, views) {
   Levels levels(8, 8, 4);
   CUDA_RESOURCE_VIEW_DESC view{};
+  view.format = CU_RES_VIEW_FORMAT_FLOAT_1X32;
+  view.width = view.height = 8;
   view.firstMipmapLevel = 1, view.lastMipmapLevel = 2;
   const auto how = sampler(CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_POINT, normalized);
-  CUtexObject texture = made("levels 1 and 2", levels.resource(), how, &view);
-  expect("level 0 is 1", fetch_level(texture, 0.5f, 0.5f, 0), 200.0f);
-  expect("level 3 is 2", fetch_level(texture, 0.5f, 0.5f, 3), 300.0f);
+  CUtexObject texture = made("two of four levels", levels.resource(), how, &view);
+  expect("level 0 is 1", fetch_level(texture, 0.5f, 0.5f, 0), 200.0f);  // to measure on H200
+  expect("level 3 is 2", fetch_level(texture, 0.5f, 0.5f, 3), 300.0f);  // to measure on H200
+  view.format = CU_RES_VIEW_FORMAT_NONE;
+  texture = made("in their own format", levels.resource(), how, &view);   // to measure on H200
+  expect("its level 0", fetch_level(texture, 0.5f, 0.5f, 0), 200.0f);  // to measure on H200
+  view.lastMipmapLevel = 9;
+  texture = made("more levels than there are", levels.resource(), how, &view);
+  expect("level 9 is 3", fetch_level(texture, 0.5f, 0.5f, 9), 400.0f);  // to measure on H200
   Texels words(CU_AD_FORMAT_UNSIGNED_INT32, 1, 2, 2);
   words.put<float>({1, 2, 3, 4});
   view = {};
@@ -296,12 +318,27 @@ CONFORM(cuTexObjectCreate, views) {
   layers.put<float>({1, 2, 3, 4});
   view = {};
   view.format = CU_RES_VIEW_FORMAT_FLOAT_1X32;
-  view.width = 1, view.height = 1;
+  view.width = 1, view.height = 1, view.depth = 4;
   view.firstLayer = 2, view.lastLayer = 3;
-  texture = made("layers 2 and 3", array_resource(layers), sampler(), &view);
+  texture = made("two of four layers", array_resource(layers), sampler(), &view);
   expect("layer 0 is 2",
          fetch_floats(texture, "tex.a2d.v4.f32.f32", "[%t, {%i0, %f0, %f0, %f0}]", {0.5f}, {0})[0],
-         3.0f);
+         3.0f);  // to measure on H200
+}
+
+CONFORM(cuTexObjectCreate, views_name_every_size) {
+  Levels levels(8, 8, 4);
+  CUDA_RESOURCE_VIEW_DESC view{};
+  view.firstMipmapLevel = 1, view.lastMipmapLevel = 2;
+  refuse("levels without a size", levels.resource(), sampler(), &view);
+  Texels layers(CU_AD_FORMAT_FLOAT, 1, 1, 1, 4, CUDA_ARRAY3D_LAYERED);
+  view = {};
+  view.format = CU_RES_VIEW_FORMAT_FLOAT_1X32;
+  view.width = view.height = 1;
+  view.firstLayer = 2, view.lastLayer = 3;
+  refuse("layers without a depth", array_resource(layers), sampler(), &view);
+  view.depth = 2;
+  refuse("the depth of the view", array_resource(layers), sampler(), &view);  // to measure on H200
 }
 
 CONFORM(cuTexObjectCreate, four_texels_of_one_channel) {
@@ -319,17 +356,6 @@ CONFORM(cuTexObjectCreate, objects_see_later_writes) {
   row.put<float>({5, 6, 7, 9});
   expect("the new values", along(texture, {0.5f, 3.5f}), numbers({5, 9}));
 }
-
-namespace {
-
-void refuse(std::string_view label, const CUDA_RESOURCE_DESC& resource,
-            const CUDA_TEXTURE_DESC& how = sampler(), const CUDA_RESOURCE_VIEW_DESC* view = nullptr,
-            CUresult code = CUDA_ERROR_INVALID_VALUE) {
-  CUtexObject object = 77;
-  expect_code(label, cuTexObjectCreate(&object, &resource, &how, view), code);
-}
-
-}  // namespace
 
 CONFORM(cuTexObjectCreate, pointers_that_are_null) {
   Row row;
@@ -353,7 +379,7 @@ CONFORM(cuTexObjectCreate, arrays_that_are_none) {
   REQUIRE(cuMipmappedArrayCreate(&gone_levels, &desc, 2));
   REQUIRE(cuMipmappedArrayDestroy(gone_levels));
   auto handle = [](std::string_view label, const CUDA_RESOURCE_DESC& resource) {
-    refuse(label, resource, sampler(), nullptr, CUDA_ERROR_INVALID_HANDLE);
+    refuse(label, resource, sampler(), nullptr, CUDA_ERROR_INVALID_VALUE);
   };
   handle("null", array_resource(nullptr));
   handle("foreign", array_resource(foreign_handle<CUarray>()));
@@ -376,16 +402,30 @@ CONFORM(cuTexObjectCreate, linear_memory_that_cannot_be) {
   refuse("three channels", linear_resource(memory, format, 3, 64));
   refuse("no channels", linear_resource(memory, format, 0, 64));
   refuse("format 0", linear_resource(memory, CUarray_format(0), 1, 64));
-  refuse("beyond the block", linear_resource(memory, format, 1, (4 << 20) + 4));
-  refuse("freed", linear_resource(freed_address(), format, 1, 64));
+  // Nothing looks for what memory there is.
+  taken("beyond the block", linear_resource(memory, format, 1, (4 << 20) + 4));
+  taken("freed", linear_resource(freed_address(), format, 1, 64));
   int most = 0;
   REQUIRE(cuDeviceGetAttribute(&most, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH, 0));
-  refuse("wider than textures are",
-         linear_resource(memory, format, 1, (static_cast<size_t>(most) + 1) * 4));
+  taken("wider than textures are",
+        linear_resource(memory, format, 1, (static_cast<size_t>(most) + 1) * 4));
   CUDA_RESOURCE_VIEW_DESC view{};
   view.format = CU_RES_VIEW_FORMAT_FLOAT_1X32;
   view.width = 16;
-  refuse("a view", linear_resource(memory, format, 1, 64), sampler(), &view);
+  taken("a view", linear_resource(memory, format, 1, 64), sampler(), &view);
+}
+
+CONFORM(cuTexObjectCreate, a_view_of_linear_memory) {
+  Buffer memory(64);
+  write_list<float>(memory, {1, 2, 3, 4});
+  CUDA_RESOURCE_VIEW_DESC view{};
+  view.format = CU_RES_VIEW_FORMAT_FLOAT_1X32;
+  view.width = 4;
+  CUtexObject texture =
+      made("made", linear_resource(memory, CU_AD_FORMAT_FLOAT, 1, 16), sampler(), &view);
+  expect("the second",
+         as_floats(fetch_words(texture, "tex.1d.v4.f32.s32", "[%t, {%i0}]", {}, {1}))[0],
+         2.0f);  // to measure on H200
 }
 
 CONFORM(cuTexObjectCreate, pitched_memory_that_cannot_be) {
@@ -393,15 +433,26 @@ CONFORM(cuTexObjectCreate, pitched_memory_that_cannot_be) {
   Buffer memory(4 << 20);
   refuse("null", pitch_resource(0, format, 1, 8, 2, 32));
   refuse("misaligned", pitch_resource(memory.at(32), format, 1, 8, 2, 32));
-  refuse("pitch below the width", pitch_resource(memory, format, 1, 16, 2, 32));
+  taken("pitch below the width", pitch_resource(memory, format, 1, 16, 2, 32));
   refuse("pitch of 48 bytes", pitch_resource(memory, format, 1, 8, 2, 48));
-  refuse("no width", pitch_resource(memory, format, 1, 0, 2, 32));
-  refuse("no height", pitch_resource(memory, format, 1, 8, 0, 32));
+  taken("no width", pitch_resource(memory, format, 1, 0, 2, 32));
+  taken("no height", pitch_resource(memory, format, 1, 8, 0, 32));
   refuse("three channels", pitch_resource(memory, format, 3, 2, 2, 32));
-  refuse("beyond the block", pitch_resource(memory, format, 1, 1024, 1025, 4096));
+  taken("beyond the block", pitch_resource(memory, format, 1, 1024, 1025, 4096));
   refuse("wider than textures are", pitch_resource(memory, format, 1, 1 << 20, 1, 4 << 20));
   refuse("higher than textures are", pitch_resource(memory, format, 1, 8, 1 << 20, 32));
   refuse("height that wraps", pitch_resource(memory, format, 1, 8, ~size_t{0}, 32));
+}
+
+CONFORM(cuTexObjectCreate, rows_that_overlap) {
+  Buffer memory(1024);
+  Floats values(24);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
+  write_list(memory, values);
+  CUtexObject texture =
+      made("made", pitch_resource(memory, CU_AD_FORMAT_FLOAT, 1, 16, 2, 32), sampler());
+  expect("first row", fetch_2d(texture, 15.5f, 0.5f), 15.0f);   // to measure on H200
+  expect("second row", fetch_2d(texture, 15.5f, 1.5f), 23.0f);  // to measure on H200
 }
 
 CONFORM(cuTexObjectCreate, samplers_that_cannot_be) {
@@ -418,14 +469,14 @@ CONFORM(cuTexObjectCreate, samplers_that_cannot_be) {
   with("filter of levels 2", [](auto& how) { how.mipmapFilterMode = CUfilter_mode(2); });
   with("unknown flags", [](auto& how) { how.flags = 0x100; });
   Texels words(CU_AD_FORMAT_SIGNED_INT32, 1, 4);
-  refuse("filtered words", array_resource(words),
-         sampler(CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_LINEAR));
+  taken("filtered words", array_resource(words),
+        sampler(CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_LINEAR));
   Texels bytes(CU_AD_FORMAT_SIGNED_INT8, 1, 4);
-  refuse("filtered bytes as integers", array_resource(bytes),
-         sampler(CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_LINEAR, as_integer));
+  taken("filtered bytes as integers", array_resource(bytes),
+        sampler(CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_LINEAR, as_integer));
   CUDA_RESOURCE_DESC flagged = resource;
   flagged.flags = 1;
-  refuse("flags of the resource", flagged);  // to measure on H200
+  refuse("flags of the resource", flagged);
   CUDA_RESOURCE_DESC unknown = resource;
   unknown.resType = CUresourcetype(7);
   refuse("resource type 7", unknown);
@@ -449,16 +500,16 @@ CONFORM(cuTexObjectCreate, views_that_cannot_be) {
   with("an unknown format", array_resource(plane),
        [](auto& view) { view.format = CUresourceViewFormat(200); });
   with("a level of an array", array_resource(plane), [](auto& view) { view.lastMipmapLevel = 1; });
-  with("a layer too many", array_resource(layers), [](auto& view) { view.lastLayer = 3; });
+  with("a layer too many", array_resource(layers),
+       [](auto& view) { view.depth = 3, view.lastLayer = 3; });
   with("layers backwards", array_resource(layers),
-       [](auto& view) { view.firstLayer = 2, view.lastLayer = 1; });
+       [](auto& view) { view.depth = 3, view.firstLayer = 2, view.lastLayer = 1; });
   auto of_levels = [&](std::string_view label, unsigned first, unsigned last) {
     with(label, levels.resource(), [=](auto& view) {
       view.width = view.height = 8;
       view.firstMipmapLevel = first, view.lastMipmapLevel = last;
     });
   };
-  of_levels("a level too many", 0, 4);
   of_levels("levels backwards", 2, 1);
 }
 

@@ -40,9 +40,9 @@ CONFORM(cuTexObjectGetResourceDesc, arguments_that_are_none) {
   expect_code("nowhere", cuTexObjectGetResourceDesc(nullptr, texture), CUDA_ERROR_INVALID_VALUE);
   expect_code("0", cuTexObjectGetResourceDesc(&got, 0), CUDA_ERROR_INVALID_VALUE);
   expect_code("a made-up number", cuTexObjectGetResourceDesc(&got, 0x123456789abcdef),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+              CUDA_ERROR_INVALID_VALUE);
   expect_code("a surface", cuTexObjectGetResourceDesc(&got, surface),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+              CUDA_ERROR_INVALID_VALUE);
 }
 
 CONFORM_WITH(cuTexObjectGetResourceDesc, needs_a_context, initialised) {

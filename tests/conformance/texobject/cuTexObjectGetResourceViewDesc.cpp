@@ -24,13 +24,17 @@ CONFORM(cuTexObjectGetResourceViewDesc, arguments_that_are_none) {
   Texels row(CU_AD_FORMAT_FLOAT, 1, 4);
   TextureObject texture(array_resource(row), sampler());
   CUDA_RESOURCE_VIEW_DESC got{};
+  got.format = CU_RES_VIEW_FORMAT_SINT_4X8;
+  got.width = 9;
   expect_code("a texture without a view", cuTexObjectGetResourceViewDesc(&got, texture),
-              CUDA_ERROR_INVALID_VALUE);
+              CUDA_SUCCESS);
+  expect("its format", got.format, CU_RES_VIEW_FORMAT_NONE);  // to measure on H200
+  expect("its width", got.width, 0u);                         // to measure on H200
   expect_code("nowhere", cuTexObjectGetResourceViewDesc(nullptr, texture),
               CUDA_ERROR_INVALID_VALUE);
   expect_code("0", cuTexObjectGetResourceViewDesc(&got, 0), CUDA_ERROR_INVALID_VALUE);
   expect_code("a made-up number", cuTexObjectGetResourceViewDesc(&got, 0x123456789abcdef),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+              CUDA_ERROR_INVALID_VALUE);
 }
 
 CONFORM_WITH(cuTexObjectGetResourceViewDesc, needs_a_context, initialised) {

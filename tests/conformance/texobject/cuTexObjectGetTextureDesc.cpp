@@ -25,7 +25,17 @@ CONFORM(cuTexObjectGetTextureDesc, is_what_it_was_made_of) {
          listed(Floats{got.mipmapLevelBias, got.minMipmapLevelClamp, got.maxMipmapLevelClamp}),
          listed(Floats{0.5f, 1, 2.5f}));
   expect("border", listed(Floats(got.borderColor, got.borderColor + 4)),
-         listed(Floats{0.25f, 0, 0, 1}));
+         listed(Floats{0, 0, 0, 0}));
+}
+
+CONFORM(cuTexObjectGetTextureDesc, a_border_that_is_read) {
+  Texels row(CU_AD_FORMAT_FLOAT, 1, 4);
+  CUDA_TEXTURE_DESC how = sampler(CU_TR_ADDRESS_MODE_BORDER), got{};
+  how.borderColor[0] = 0.25f, how.borderColor[3] = 1;
+  TextureObject texture(array_resource(row), how);
+  expect_code("asked", cuTexObjectGetTextureDesc(&got, texture), CUDA_SUCCESS);
+  expect("its colour", listed(Floats(got.borderColor, got.borderColor + 4)),
+         listed(Floats{0.25f, 0, 0, 1}));  // to measure on H200
 }
 
 CONFORM(cuTexObjectGetTextureDesc, arguments_that_are_none) {
@@ -35,7 +45,7 @@ CONFORM(cuTexObjectGetTextureDesc, arguments_that_are_none) {
   expect_code("nowhere", cuTexObjectGetTextureDesc(nullptr, texture), CUDA_ERROR_INVALID_VALUE);
   expect_code("0", cuTexObjectGetTextureDesc(&got, 0), CUDA_ERROR_INVALID_VALUE);
   expect_code("a made-up number", cuTexObjectGetTextureDesc(&got, 0x123456789abcdef),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+              CUDA_ERROR_INVALID_VALUE);
 }
 
 CONFORM_WITH(cuTexObjectGetTextureDesc, needs_a_context, initialised) {

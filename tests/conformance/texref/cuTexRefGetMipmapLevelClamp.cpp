@@ -10,9 +10,9 @@ CONFORM(cuTexRefGetMipmapLevelClamp, is_what_was_set) {
   expect("low", low, 0.5f);
   expect("high", high, 3.0f);
   expect_code("no place for the low one", cuTexRefGetMipmapLevelClamp(nullptr, &high, reference),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+              CUDA_ERROR_INVALID_VALUE);
   expect_code("no place for the high one", cuTexRefGetMipmapLevelClamp(&low, nullptr, reference),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+              CUDA_ERROR_INVALID_VALUE);
 }
 
 CONFORM(cuTexRefGetMipmapLevelClamp, references_that_are_none) {

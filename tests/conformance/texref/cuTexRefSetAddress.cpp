@@ -55,11 +55,9 @@ CONFORM(cuTexRefSetAddress, arguments_that_cannot_be) {
 
 CONFORM(cuTexRefSetAddress, wrong_memory_of_a_reference_without_a_module) {
   CUtexref reference = made_reference();
-  expect_code("freed", cuTexRefSetAddress(nullptr, reference, freed_address(), 64),
-              CUDA_ERROR_INVALID_VALUE);
+  expect_code("freed", cuTexRefSetAddress(nullptr, reference, freed_address(), 64), CUDA_SUCCESS);
   CUdeviceptr address = 0;
-  expect_code("nothing is bound", cuTexRefGetAddress(&address, reference),
-              CUDA_ERROR_INVALID_VALUE);
+  expect_code("nothing is bound", cuTexRefGetAddress(&address, reference), CUDA_SUCCESS);
 }
 
 CONFORM(cuTexRefSetAddress, references_that_are_none) {

@@ -28,7 +28,7 @@ CONFORM(cuTexRefSetFlags, integers) {
 CONFORM(cuTexRefSetFlags, flags_that_are_none) {
   CUtexref reference = made_reference();
   expect_code("0x100", cuTexRefSetFlags(reference, 0x100),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+              CUDA_ERROR_INVALID_VALUE);
   unsigned flags = 7;
   REQUIRE(cuTexRefGetFlags(&flags, reference));
   expect("kept", flags, 0u);

@@ -125,7 +125,7 @@ CUresult find_global(CUdeviceptr* dptr, size_t* bytes, CUlibrary handle, const c
   if (dptr) *dptr = 0;
   if (bytes) *bytes = 0;
   ptx::Index variable = (*program)->find_variable(name);
-  if (variable == ptx::no_index) return CUDA_ERROR_NOT_FOUND;
+  if (variable == ptx::no_index) return no_such_variable(**program, name);
   const ptx::Variable& found = (*program)->module().variables[variable];
   if (managed && !found.managed) return CUDA_ERROR_NOT_FOUND;
   auto module = module_of(*library, *context);
@@ -277,7 +277,8 @@ CUresult cuLibraryGetKernelCount(unsigned int* count, CUlibrary handle) {
 }
 
 CUresult cuLibraryEnumerateKernels(CUkernel* kernels, unsigned int numKernels, CUlibrary handle) {
-  if (!kernels || !numKernels) return CUDA_ERROR_INVALID_VALUE;
+  // No room is no error. measured H200, driver 580.159.04
+  if (!kernels) return CUDA_ERROR_INVALID_VALUE;
   Library* library;
   if (CUresult result = resolve_library(handle, &library)) return result;
   auto program = program_of(*library);
@@ -325,13 +326,14 @@ CUresult cuLibraryGetManaged(CUdeviceptr* dptr, size_t* bytes, CUlibrary handle,
 }
 
 // No device here has CU_DEVICE_ATTRIBUTE_UNIFIED_FUNCTION_POINTERS: a kernel's code is made when
-// its first launch is known, so no address could be both the host's and the device's.
+// its first launch is known, so no address could be both the host's and the device's. An H200 has
+// none either, and answers the same for every name.
 CUresult cuLibraryGetUnifiedFunction(void** fptr, CUlibrary handle, const char* symbol) {
   if (!fptr || !symbol) return CUDA_ERROR_INVALID_VALUE;
   Library* library;
   if (CUresult result = resolve_library(handle, &library)) return result;
   auto program = program_of(*library);
-  return program.ok() ? CUDA_ERROR_NOT_FOUND : report(program.error());
+  return program.ok() ? CUDA_ERROR_INVALID_VALUE : report(program.error());
 }
 
 CUresult cuKernelGetFunction(CUfunction* pFunc, CUkernel handle) {

@@ -81,6 +81,11 @@ CUresult resolve_launchable(CUfunction handle, Function** function) {
   return state ? state : result;
 }
 
+CUresult no_such_variable(const Program& program, const char* name) {
+  return program.find_kernel(name) == ptx::no_index ? CUDA_ERROR_NOT_FOUND
+                                                    : CUDA_ERROR_INVALID_VALUE;
+}
+
 Function* function_of(Module& module, ptx::Index kernel) {
   std::lock_guard lock(module.mutex);
   Function*& function = module.functions[kernel];
@@ -135,7 +140,7 @@ CUresult cuModuleLoadFatBinary(CUmodule* module, const void* fatCubin) {
 CUresult cuModuleLoad(CUmodule* module, const char* fname) {
   Context* context;
   if (CUresult result = current_usable(&context)) return result;
-  if (!module || !fname) return CUDA_ERROR_INVALID_VALUE;
+  if (!module || !fname || !*fname) return CUDA_ERROR_INVALID_VALUE;
   auto bytes = read_file(fname);
   if (!bytes.ok()) return report(bytes.error());
   JitOptions log;
@@ -167,7 +172,7 @@ CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode* mode) {
 CUresult cuModuleGetFunction(CUfunction* hfunc, CUmodule hmod, const char* name) {
   Module* module;
   if (CUresult result = resolve_module(hmod, &module)) return result;
-  if (!hfunc || !name) return CUDA_ERROR_INVALID_VALUE;
+  if (!hfunc || !name || !*name) return CUDA_ERROR_INVALID_VALUE;
   if (CUresult result = module->context->sticky()) return result;
   ptx::Index kernel = module->instance->program().find_kernel(name);
   *hfunc = nullptr;
@@ -190,7 +195,8 @@ CUresult cuModuleGetFunctionCount(unsigned int* count, CUmodule mod) {
 
 CUresult cuModuleEnumerateFunctions(CUfunction* functions, unsigned int numFunctions,
                                     CUmodule mod) {
-  if (!functions || !numFunctions) return CUDA_ERROR_INVALID_VALUE;
+  // No room is no error. measured H200, driver 580.159.04
+  if (!functions) return CUDA_ERROR_INVALID_VALUE;
   Module* module;
   if (CUresult result = resolve_module(mod, &module)) return result;
   const auto& kernels = module->instance->program().kernels();
@@ -202,14 +208,14 @@ CUresult cuModuleEnumerateFunctions(CUfunction* functions, unsigned int numFunct
 CUresult cuModuleGetGlobal(CUdeviceptr* dptr, size_t* bytes, CUmodule hmod, const char* name) {
   Module* module;
   if (CUresult result = resolve_module(hmod, &module)) return result;
-  if (!name || (!dptr && !bytes)) return CUDA_ERROR_INVALID_VALUE;
+  if (!name || !*name || (!dptr && !bytes)) return CUDA_ERROR_INVALID_VALUE;
   if (CUresult result = module->context->sticky()) return result;
   if (dptr) *dptr = 0;
   if (bytes) *bytes = 0;
   Program& program = module->instance->program();
   ptx::Index variable = program.find_variable(name);
-  if (variable == ptx::no_index || !module->instance->address(variable))
-    return CUDA_ERROR_NOT_FOUND;
+  if (variable == ptx::no_index) return no_such_variable(program, name);
+  if (!module->instance->address(variable)) return CUDA_ERROR_NOT_FOUND;
   if (dptr) *dptr = module->instance->address(variable);
   if (bytes) *bytes = program.module().variables[variable].bytes;
   return CUDA_SUCCESS;

@@ -58,24 +58,26 @@ CUresult from_pitch(const CUDA_RESOURCE_DESC& resource, const Device& device, Te
   const auto& p = resource.res.pitch2D;
   if (CUresult result = layout_of(p.format, p.numChannels, texels)) return result;
   auto most = [&](CUdevice_attribute a) { return static_cast<uint64_t>(device.limit(a)); };
-  if (!p.width || !p.height || p.devPtr % texels->bytes()) return CUDA_ERROR_INVALID_VALUE;
+  if (p.devPtr % texels->bytes()) return CUDA_ERROR_INVALID_VALUE;
   if (p.width > most(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_WIDTH) ||
       p.height > most(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_HEIGHT) ||
       p.pitchInBytes > most(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_PITCH))
     return CUDA_ERROR_INVALID_VALUE;
-  const uint64_t row = p.width * texels->bytes();
-  if (p.height > 1 &&
-      (p.pitchInBytes < row || p.pitchInBytes % most(CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT)))
+  // Nothing to read is no error, nor are rows that overlap (measured on an H200): one texel is then
+  // there, as in linear memory.
+  const uint64_t width = std::max<uint64_t>(p.width, 1), height = std::max<uint64_t>(p.height, 1);
+  const uint64_t row = width * texels->bytes();
+  if (height > 1 && p.pitchInBytes % most(CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT))
     return CUDA_ERROR_INVALID_VALUE;
   PointerInfo info;
-  const uint64_t bytes = (p.height - 1) * p.pitchInBytes + row;
+  const uint64_t bytes = (height - 1) * p.pitchInBytes + row;
   if (CUresult result = check_range(p.devPtr, bytes, true, Use::read, &info)) return result;
   take_texels(*texels, out);
   out->levels[0] = {p.devPtr,
                     p.pitchInBytes,
                     bytes,
-                    static_cast<uint32_t>(p.width),
-                    static_cast<uint32_t>(p.height),
+                    static_cast<uint32_t>(width),
+                    static_cast<uint32_t>(height),
                     1};
   return CUDA_SUCCESS;
 }
@@ -95,7 +97,8 @@ constexpr CUarray_format view_formats[] = {CU_AD_FORMAT_UNSIGNED_INT8,  CU_AD_FO
                                            CU_AD_FORMAT_HALF,           CU_AD_FORMAT_FLOAT};
 
 /// Another format of the same size, and a range of levels and layers.
-CUresult apply_view(const CUDA_RESOURCE_VIEW_DESC& view, Texture* out, TexelLayout* texels) {
+CUresult apply_view(const CUDA_RESOURCE_VIEW_DESC& view, bool mipmapped, Texture* out,
+                    TexelLayout* texels) {
   if (view.format < CU_RES_VIEW_FORMAT_NONE || view.format > CU_RES_VIEW_FORMAT_UNSIGNED_BC7)
     return CUDA_ERROR_INVALID_VALUE;
   if (view.format >= CU_RES_VIEW_FORMAT_UNSIGNED_BC1)
@@ -110,18 +113,21 @@ CUresult apply_view(const CUDA_RESOURCE_VIEW_DESC& view, Texture* out, TexelLayo
     if (other.bytes() != texels->bytes()) return CUDA_ERROR_INVALID_VALUE;
     *texels = other;
     take_texels(other, out);
-    const engine::Image& top = out->levels[0];
-    const uint32_t depth = out->layered ? 1 : top.depth;
-    auto same = [](size_t asked, uint32_t has) { return asked == has || (asked == 0 && has == 1); };
-    if (!same(view.width, top.width) || !same(view.height, top.height) ||
-        (!out->layered && !same(view.depth, depth)))
-      return CUDA_ERROR_INVALID_VALUE;
   }
-  if (view.firstMipmapLevel > view.lastMipmapLevel || view.lastMipmapLevel >= out->level_count)
+  // The sizes are the array's in any case, a layered one's depth its layers. measured H200, driver
+  // 580.159.04
+  const engine::Image& top = out->levels[0];
+  auto same = [](size_t asked, uint32_t has) { return asked == has || (asked == 0 && has == 1); };
+  if (!same(view.width, top.width) || !same(view.height, top.height) ||
+      !same(view.depth, top.depth))
     return CUDA_ERROR_INVALID_VALUE;
-  out->level_count = view.lastMipmapLevel - view.firstMipmapLevel + 1;
-  std::copy(out->levels + view.firstMipmapLevel, out->levels + view.lastMipmapLevel + 1,
-            out->levels);
+  if (view.firstMipmapLevel > view.lastMipmapLevel) return CUDA_ERROR_INVALID_VALUE;
+  // Levels that a mipmapped array lacks are left out (H200); an array has one.
+  const uint32_t last_level = std::min(view.lastMipmapLevel, out->level_count - 1);
+  if (view.firstMipmapLevel > last_level || (!mipmapped && view.lastMipmapLevel > last_level))
+    return CUDA_ERROR_INVALID_VALUE;
+  out->level_count = last_level - view.firstMipmapLevel + 1;
+  std::copy(out->levels + view.firstMipmapLevel, out->levels + last_level + 1, out->levels);
   if (!out->layered) return CUDA_SUCCESS;
   if (view.firstLayer > view.lastLayer || view.lastLayer >= out->levels[0].depth)
     return CUDA_ERROR_INVALID_VALUE;
@@ -133,6 +139,19 @@ CUresult apply_view(const CUDA_RESOURCE_VIEW_DESC& view, Texture* out, TexelLayo
     out->levels[i].depth = view.lastLayer - view.firstLayer + 1;
   }
   return CUDA_SUCCESS;
+}
+
+/// A view of memory that is no array: its format may be named again.
+CUresult check_view_of_memory(const CUDA_RESOURCE_VIEW_DESC& view, const TexelLayout& texels) {
+  if (view.format == CU_RES_VIEW_FORMAT_NONE) return CUDA_SUCCESS;
+  if (view.format < CU_RES_VIEW_FORMAT_NONE || view.format >= CU_RES_VIEW_FORMAT_UNSIGNED_BC1)
+    return CUDA_ERROR_INVALID_VALUE;
+  const unsigned n = static_cast<unsigned>(view.format) - 1;
+  TexelLayout named;
+  if (CUresult result = layout_of(view_formats[n / 3], 1u << n % 3, &named)) return result;
+  return named.format == texels.format && named.channels == texels.channels
+             ? CUDA_SUCCESS
+             : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult take_sampler(const CUDA_TEXTURE_DESC& how, const TexelLayout& texels, Texture* out) {
@@ -182,15 +201,16 @@ CUresult make_texture(const CUDA_RESOURCE_DESC& resource, const CUDA_TEXTURE_DES
   CUresult result = CUDA_ERROR_INVALID_VALUE;
   switch (resource.resType) {
     case CU_RESOURCE_TYPE_ARRAY: {
+      // No array is a wrong value, not a wrong handle. measured H200, driver 580.159.04
       const Array* array = array_of(resource.res.array.hArray);
-      if (!array) return CUDA_ERROR_INVALID_HANDLE;
+      if (!array) return CUDA_ERROR_INVALID_VALUE;
       texels = array->texels;
       result = from_array(*array, out);
       break;
     }
     case CU_RESOURCE_TYPE_MIPMAPPED_ARRAY: {
       const MipmappedArray* mipmapped = mipmapped_array_of(resource.res.mipmap.hMipmappedArray);
-      if (!mipmapped) return CUDA_ERROR_INVALID_HANDLE;
+      if (!mipmapped) return CUDA_ERROR_INVALID_VALUE;
       texels = mipmapped->levels[0]->texels;
       result = from_mipmapped(*mipmapped, out);
       break;
@@ -206,10 +226,13 @@ CUresult make_texture(const CUDA_RESOURCE_DESC& resource, const CUDA_TEXTURE_DES
   }
   if (result) return result;
   if (view) {
-    // Linear memory has no views.
-    if (resource.resType == CU_RESOURCE_TYPE_LINEAR || resource.resType == CU_RESOURCE_TYPE_PITCH2D)
-      return CUDA_ERROR_INVALID_VALUE;
-    if (CUresult viewed = apply_view(*view, out, &texels)) return viewed;
+    const bool mipmapped = resource.resType == CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
+    const bool array = resource.resType == CU_RESOURCE_TYPE_ARRAY || mipmapped;
+    // Memory that is no array takes a view that changes nothing. What NVIDIA's driver makes of
+    // another one is not known, so it is refused.
+    if (CUresult viewed = array ? apply_view(*view, mipmapped, out, &texels)
+                                : check_view_of_memory(*view, texels))
+      return viewed;
   }
   result = take_sampler(how, texels, out);
   // A mipmapped texture reads normalized coordinates also when it is made without (H200).
@@ -225,7 +248,7 @@ CUresult make_surface(const CUDA_RESOURCE_DESC& resource, Texture* out) {
   out->kind = Texture::Kind::surface;
   if (resource.resType != CU_RESOURCE_TYPE_ARRAY) return CUDA_ERROR_INVALID_VALUE;
   const Array* array = array_of(resource.res.array.hArray);
-  if (!array) return CUDA_ERROR_INVALID_HANDLE;
+  if (!array) return CUDA_ERROR_INVALID_VALUE;
   // CUDA_ARRAY3D_SURFACE_LDST is not asked for: an H200 makes the object without it.
   return from_array(*array, out);
 }
