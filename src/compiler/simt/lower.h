@@ -48,6 +48,7 @@ struct Val {
   llvm::Value* correction = nullptr;  ///< <W x i64> added to base + offsets when a widening wrapped
   llvm::Value* exact = nullptr;       ///< i1: correction is zero in every lane
   llvm::Value* vec = nullptr;
+  uint8_t zeros = 0;  ///< addresses of instructions: known trailing zero bits of the base
   bool uniform() const { return base && offsets.empty() && !correction; }
   bool shaped() const { return base != nullptr; }
   static Val scalar(llvm::Value* v) {
@@ -258,6 +259,7 @@ class Lowering {
   bool lower_memory(const Inst& inst);
   ptx::Space space_of(const Inst& inst) const;
   Address address(const Inst& inst, const ptx::Operand& o);
+  uint8_t address_zeros(const ptx::Operand& o) const;
   Val to_host(ptx::Space space, Val v);
   void lower_load(const Inst& inst);
   void lower_store(const Inst& inst);

@@ -7,6 +7,8 @@
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/PatternMatch.h>
 
+#include <bit>
+
 #include "compiler/simt/lower.h"
 
 namespace limen::simt {
@@ -136,6 +138,16 @@ Val Lowering::symbol_address(const Operand& o) {
   }
 }
 
+/// Known trailing zero bits of an address's base. Of what lies behind a barrier or a loop's phi LLVM
+/// sees none of them.
+uint8_t Lowering::address_zeros(const Operand& o) const {
+  if (o.symbol_kind != Operand::SymbolKind::none || o.index == ptx::no_index) return 0;
+  const Shape& shape = plan_.shapes[o.index];
+  if (scalar_mode() || !shape.shaped()) return 0;
+  const int of_offset = std::countr_zero(static_cast<uint64_t>(o.bits));
+  return static_cast<uint8_t>(std::min<int>(shape.base_zeros, of_offset));
+}
+
 Lowering::Address Lowering::address(const Inst& inst, const Operand& o) {
   const Space space = space_of(inst);
   llvm::Type* i64 = b_.getInt64Ty();
@@ -167,6 +179,8 @@ Lowering::Address Lowering::address(const Inst& inst, const Operand& o) {
   } else {
     a.at = fit(v, i64);
   }
+  constexpr uint8_t of_window = std::countr_zero(kernel::least_shared_alignment);
+  a.at.zeros = window ? std::min(address_zeros(o), of_window) : address_zeros(o);
   return a;
 }
 
@@ -185,6 +199,7 @@ void Lowering::check_alignment(const Inst& inst, const Val& at, uint64_t bytes) 
   if (bytes <= 1) return;
   bool multiple = true;
   for (int64_t o : at.offsets) multiple &= o % static_cast<int64_t>(bytes) == 0;
+  if (at.shaped() && multiple && at.zeros < 64 && bytes <= uint64_t{1} << at.zeros) return;
   if (at.shaped() && multiple) {
     Value* low = b_.CreateAnd(at.base, b_.getInt64(bytes - 1));
     Value* bad = b_.CreateICmpNE(low, b_.getInt64(0));
