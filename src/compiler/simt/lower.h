@@ -127,7 +127,7 @@ class Lowering {
   void as_whole(const std::function<void()>& emit);
   void as_part(NodeId id, const std::function<void()>& emit);
   void part_or_branch(NodeId id, const Inst& inst, const Val& g, llvm::BasicBlock* taken,
-                      llvm::BasicBlock* other);
+                      llvm::BasicBlock* other, bool taken_unmasked, bool other_unmasked);
   void rejoin(NodeId to);
   void branch_if_whole(NodeId to);
   llvm::BasicBlock* unmask_header(NodeId header);
@@ -305,6 +305,9 @@ class Lowering {
                                    uint32_t count);
   std::vector<Value*> load_words(const Inst& inst, const Val& at, llvm::Type* t, uint64_t bytes,
                                  uint32_t count);
+  bool reads_whole_page(const Val& at, uint64_t bytes, uint32_t count) const;
+  Value* in_one_page(const Val& at, uint64_t bytes);
+  std::vector<Value*> as_if_all(const std::function<std::vector<Value*>()>& code);
   std::vector<Value*> load_interleaved(const Val& at, llvm::Type* t, uint64_t bytes,
                                        uint32_t count);
   std::vector<Value*> load_transposed(const Val& at, llvm::Type* t, uint64_t bytes, uint32_t count);

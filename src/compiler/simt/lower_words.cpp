@@ -17,6 +17,7 @@ namespace {
 
 constexpr uint32_t most_words = 8;      ///< of one group
 constexpr uint32_t most_distance = 64;  ///< instructions looked through
+constexpr int64_t most_span = 1024;     ///< bytes, of a page's 4096: seldom do they cross its end
 
 struct Follower {
   const ptx::Instruction* load;
@@ -182,15 +183,24 @@ std::vector<Value*> Lowering::load_grouped(const Inst& inst, const Val& at, llvm
 /// `count` consecutive words a lane, a vector a word.
 std::vector<Value*> Lowering::load_words(const Inst& inst, const Val& at, llvm::Type* t,
                                          uint64_t bytes, uint32_t count) {
-  if (count == 1) return {load_vector(inst, at, t, bytes)};
+  auto by_lane = [&](const Val& from) {
+    return count == 1 ? std::vector<Value*>{gather(nullptr, from, t, bytes)}
+                      : load_by_lane(from, t, bytes, count);
+  };
   if (at.correction) {
     // Either the plan holds (no lane wrapped) or every lane's own address is used.
     Val planned = at;
     planned.correction = planned.exact = nullptr;
     return one_of(
         at.exact, [&] { return load_words(inst, planned, t, bytes, count); },
-        [&] { return load_by_lane(Val::vector(vec(at)), t, bytes, count); });
+        [&] { return by_lane(Val::vector(vec(at))); });
   }
+  if (reads_whole_page(at, bytes, count))
+    return one_of(
+        in_one_page(at, bytes * count),
+        [&] { return as_if_all([&] { return load_words(inst, at, t, bytes, count); }); },
+        [&] { return by_lane(at); });
+  if (count == 1 && !at.uniform()) return {load_vector(inst, at, t, bytes)};
   const bool offsets = at.shaped() && !at.uniform();
   const auto in_128 = static_cast<uint32_t>(16 / bytes);
   const bool sorts = (bytes == 4 || bytes == 8) && width() % in_128 == 0 && !at.uniform() &&
@@ -211,6 +221,40 @@ std::vector<Value*> Lowering::load_words(const Inst& inst, const Val& at, llvm::
     values.push_back(at.uniform() ? splat(b_.CreateAlignedLoad(t, pointer(word.base), Align(bytes)))
                                   : load_vector(inst, word, t, bytes));
   }
+  return values;
+}
+
+/// May the words of lanes that are not active be read too, where all lie in one page? Some lane is
+/// active where a load stands (not so where a copy is cut short: that calls load_vector), so the
+/// page is there. AVX2's masked loads are slow where the cache misses: spmv_csr.
+bool Lowering::reads_whole_page(const Val& at, uint64_t bytes, uint32_t count) const {
+  if (active_full() || unit_.target.avx512 || !at.shaped() || at.uniform()) return false;
+  const auto step = static_cast<int64_t>(bytes * count);
+  // Others are read lane by lane, which masks cost less.
+  if (!progression(at.offsets, step) && !in_runs(at.offsets, bytes)) return false;
+  const auto [least, most] = std::minmax_element(at.offsets.begin(), at.offsets.end());
+  return *most - *least + step <= most_span;
+}
+
+/// i1: do all lanes' `bytes` lie in one page?
+Value* Lowering::in_one_page(const Val& at, uint64_t bytes) {
+  constexpr uint64_t page = 4096;  // the smallest of the machine
+  const auto [least, most] = std::minmax_element(at.offsets.begin(), at.offsets.end());
+  const uint64_t span = static_cast<uint64_t>(*most - *least) + bytes;
+  Value* first = b_.CreateAdd(at.base, b_.getInt64(static_cast<uint64_t>(*least)));
+  return b_.CreateICmpULE(b_.CreateAnd(first, b_.getInt64(page - 1)), b_.getInt64(page - span));
+}
+
+/// Code as for a warp whose lanes are all active.
+std::vector<Value*> Lowering::as_if_all(const std::function<std::vector<Value*>()>& code) {
+  Value *const guard = guard_mask_, *const node = node_mask_;
+  const bool live = live_full_;
+  guard_mask_ = node_mask_ = nullptr;
+  live_full_ = true;
+  std::vector<Value*> values = code();
+  guard_mask_ = guard;
+  node_mask_ = node;
+  live_full_ = live;
   return values;
 }
 

@@ -3,11 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <random>
-#include <sstream>
 
 #include "runner.h"
 
@@ -146,22 +142,6 @@ TEST(Alignment, MisalignedAccessesEndInAFaultWhateverIsKnownOfTheAddress) {
   }
   EXPECT_GT(aligned, 10u);
   EXPECT_GT(misaligned, 10u);
-}
-
-/// The optimised LLVM IR that the code generator makes of the job.
-std::string code_of(Job job) {
-  const auto folder = std::filesystem::temp_directory_path() / "limen_alignment_test";
-  std::filesystem::remove_all(folder);
-  std::filesystem::create_directories(folder);
-  setenv("LIMEN_DUMP_DIR", folder.c_str(), 1);
-  const Outcome got = run(job);
-  unsetenv("LIMEN_DUMP_DIR");
-  EXPECT_TRUE(got.ran) << got.error;
-  std::stringstream text;
-  for (const auto& file : std::filesystem::directory_iterator(folder))
-    if (file.path().string().ends_with(".opt.ll")) text << std::ifstream(file.path()).rdbuf();
-  std::filesystem::remove_all(folder);
-  return text.str();
 }
 
 TEST(Alignment, ALoopBehindABarrierTestsNoAddressOfWhichAlignmentIsKnown) {
