@@ -450,6 +450,7 @@ void Lowering::emit_node(NodeId id) {
 
 void Lowering::emit_body(NodeId id) {
   loaded_.clear();
+  storing_ = {};
   const Node& node = plan_.graph.nodes[id];
   const bool leaves_by_inst = node.leave == Leave::branch || node.leave == Leave::cond ||
                               node.leave == Leave::indexed || node.leave == Leave::barrier ||

@@ -312,6 +312,13 @@ class Lowering {
                                        uint32_t count);
   std::vector<Value*> load_transposed(const Val& at, llvm::Type* t, uint64_t bytes, uint32_t count);
   std::vector<Value*> load_by_lane(const Val& at, llvm::Type* t, uint64_t bytes, uint32_t count);
+  bool begin_stores(const Inst& inst, const Val& at, uint64_t bytes, uint32_t count);
+  void join_stores(const Inst& inst, uint64_t bytes, const std::vector<Val>& values);
+  void store_words(const Val& at, uint64_t bytes, const std::vector<Value*>& words,
+                   uint64_t lane_bytes);
+  void store_interleaved(const Val& at, uint64_t bytes, const std::vector<Value*>& words);
+  void store_transposed(const Val& at, uint64_t bytes, const std::vector<Value*>& words);
+  void store_by_lane(const Val& at, uint64_t bytes, const std::vector<Value*>& words);
 
   // -- asynchronous copies, mbarriers, clusters, stack (lower_async.cpp)
   bool lower_async(const Inst& inst);
@@ -434,6 +441,15 @@ class Lowering {
   uint32_t position_ = 0;  ///< of the current instruction in its node
   /// Loads of the current node that an earlier one did with its own: their words.
   std::map<const Inst*, std::vector<Value*>> loaded_;
+  /// Consecutive words of stores of the current node, which the last of them writes.
+  struct StoreGroup {
+    Val at;  ///< of the lowest word
+    std::vector<Value*> words;
+    std::map<const Inst*, uint32_t> members;  ///< their first words
+    const Inst* last = nullptr;
+    uint64_t lane_bytes = 0;  ///< that one member writes for a lane
+  };
+  StoreGroup storing_;
   Value* node_mask_ = nullptr;    ///< masked node: its lanes
   Value* guard_mask_ = nullptr;   ///< lanes on which the current instruction acts, if narrower
   bool nan_bits_ = true;          ///< the current instruction reads NaNs as bits (nans.h)

@@ -19,8 +19,8 @@ bool has_avx512() {
          __builtin_cpu_supports("avx512dq");
 }
 
-/// Each of the last or of some `lanes` threads reads `words` elements of `bytes` bytes, the input's last
-/// ones, behind a branch or a guard; `stride` elements lie between two threads' first.
+/// Each of the last or of some `lanes` threads reads `words` elements of `bytes` bytes, the input's
+/// last ones, behind a branch or a guard; `stride` elements lie between two threads' first.
 std::string program(uint64_t seed) {
   std::mt19937_64 random(seed);
   auto below = [&](uint32_t n) { return static_cast<uint32_t>(random() % n); };
@@ -80,15 +80,17 @@ TEST(Partial, LanesThatAreMissingReadNothingBehindTheLastPage) {
       job.specialize = v.specialize;
       const Outcome got = run(job);
       ASSERT_TRUE(got.ran) << "seed " << seed << " strategy " << v.strategy << " width " << v.width
-                           << ": " << got.error << "\n" << job.ptx;
-      ASSERT_EQ(got.out, want.out) << "seed " << seed << " strategy " << v.strategy << " width "
-                                   << v.width << "\n" << job.ptx;
+                           << ": " << got.error << "\n"
+                           << job.ptx;
+      ASSERT_EQ(got.out, want.out)
+          << "seed " << seed << " strategy " << v.strategy << " width " << v.width << "\n"
+          << job.ptx;
     }
   }
 }
 
-/// Rows of different lengths, a warp a row, lanes side by side, and a loop whose lanes part by what they
-/// read: that has no whole version, the code around it has (spmv_csr).
+/// Rows of different lengths, a warp a row, lanes side by side, and a loop whose lanes part by what
+/// they read: that has no whole version, the code around it has (spmv_csr).
 Job rows() {
   Job job = job_of(1, threads, 1);
   job.grid[0] = 1;
@@ -99,7 +101,8 @@ Job rows() {
   job.ptx =
       ".version 8.0\n.target sm_80\n.address_size 64\n"
       ".visible .entry k(.param .u64 in, .param .u64 out, .param .u32 n)\n{\n"
-      ".reg .u64 %in, %to, %at, %row, %own;\n.reg .u32 %me, %lane, %r, %i<3>, %end, %n, %s<3>, %x;\n"
+      ".reg .u64 %in, %to, %at, %row, %own;\n.reg .u32 %me, %lane, %r, %i<3>, %end, %n, %s<3>, "
+      "%x;\n"
       ".reg .pred %p, %q, %z, %e;\n"
       "mov.u32 %me, %tid.x;\nld.param.u64 %in, [in];\nld.param.u64 %to, [out];\n"
       "ld.param.u32 %n, [n];\nand.b32 %lane, %me, 15;\nshr.u32 %r, %me, 4;\n"
@@ -145,7 +148,8 @@ TEST(Partial, ABranchToMaskedCodeDoesNotAskWhetherAllLanesTakeIt) {
   std::istringstream lines(code);
   bool masks = false;
   for (std::string line; std::getline(lines, line);) {
-    if (line.find("%mask") == std::string::npos || line.find("= phi") == std::string::npos) continue;
+    if (line.find("%mask") == std::string::npos || line.find("= phi") == std::string::npos)
+      continue;
     masks = true;
     EXPECT_EQ(line.find("<i1 true"), std::string::npos) << line << "\n" << code;
   }
