@@ -3,6 +3,8 @@
 #include "compiler/simt/lower.h"
 #include "compiler/simt/whole.h"
 
+#include <llvm/IR/MDBuilder.h>
+
 #include <algorithm>
 
 namespace limen::simt {
@@ -79,19 +81,20 @@ void Lowering::as_part(NodeId id, const std::function<void()>& emit) {
   node_mask_ = mask;
 }
 
-/// Branches to `taken` or `other` where all lanes agree on `g`, else goes on under masks. Whether they
-/// agree is not asked for the sake of a way that goes on under masks anyhow: where lanes part by
-/// their data the answer cannot be foreseen (spmv_csr).
+/// Branches to `taken` or `other` where all lanes agree on `g`, else goes on under masks. Whether
+/// they agree is not asked for the sake of a way that goes on under masks anyhow: where lanes part
+/// by their data the answer cannot be foreseen (spmv_csr).
 void Lowering::part_or_branch(NodeId id, const Inst& inst, const Val& g, BasicBlock* taken,
                               BasicBlock* other, bool taken_unmasked, bool other_unmasked) {
   if (g.uniform()) {
     b_.CreateCondBr(g.base, taken, other);
     return;
   }
+  // Likely, so that the whole version is laid out straight on: blackscholes.
   auto try_way = [&](bool unmasked, Value* agreed, BasicBlock* to) {
     if (!unmasked) return;
     BasicBlock* open = BasicBlock::Create(llvm_, "not.all", out_);
-    b_.CreateCondBr(agreed, to, open);
+    b_.CreateCondBr(agreed, to, open, MDBuilder(llvm_).createBranchWeights(16, 1));
     b_.SetInsertPoint(open);
   };
   const Node& node = plan_.graph.nodes[id];

@@ -1,7 +1,7 @@
 // Several consecutive words of every lane: `ld.v2` and `ld.v4`, and scalar loads behind one base
 // register with nothing written between them (members of a struct, a row of a tile), which are done
-// together by the first. Lanes that lie side by side are read as whole vectors, others by 16 bytes a
-// lane, and the words sorted by shuffles. Stores likewise, together by the last, where lanes are
+// together by the first. Lanes that lie side by side are read as whole vectors, others by 16 bytes
+// a lane, and the words sorted by shuffles. Stores likewise, together by the last, where lanes are
 // known not to overlap.
 #include <algorithm>
 
@@ -509,7 +509,8 @@ void Lowering::store_transposed(const Val& at, uint64_t bytes, const std::vector
       continue;
     }
     const uint32_t together = in_128 / n;  // lanes in 128 bits of a row
-    const std::vector<Value*> rows = n == in_128 ? sort_within(b_, own, in_128) : pair_within(b_, own);
+    const std::vector<Value*> rows =
+        n == in_128 ? sort_within(b_, own, in_128) : pair_within(b_, own);
     for (uint32_t row = 0; row < rows.size(); ++row)
       for (uint32_t group = 0; group < width(); group += in_128)
         for (uint32_t k = 0; k < together; ++k)
