@@ -58,8 +58,8 @@ int64_t shared_of_block(const Question& question, int64_t dynamic_bytes) {
   return (bytes + shared_unit_bytes - 1) / shared_unit_bytes * shared_unit_bytes;
 }
 
-/// The kernel's own bound of threads is the launch's matter: a multiprocessor would hold such blocks.
-/// measured H200, driver 580.159.04
+/// The kernel's own bound of threads is the launch's matter: a multiprocessor would hold such
+/// blocks. measured H200, driver 580.159.04
 int blocks_that_fit(const Question& question, int64_t block_threads, int64_t dynamic_bytes) {
   const Device& device = *question.device;
   int64_t most = device.limit(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
@@ -237,8 +237,8 @@ CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t* dynamicSmemSize, CUfunc
   if (blocks_that_fit(question, blockSize, 0) < numBlocks) return CUDA_ERROR_INVALID_VALUE;
   int64_t share = device.limit(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR) /
                   numBlocks / shared_unit_bytes * shared_unit_bytes;
-  // The part that the system reserves of each block is not taken off, so that one block fewer may fit:
-  // an H200 answers so (driver 580.159.04: 14 blocks of what was asked for 16).
+  // What the system reserves of each block is not taken off, so that one block fewer may fit: an
+  // H200 answers so (driver 580.159.04: 14 blocks of what was asked for 16).
   share -= question.static_bytes;
   *dynamicSmemSize =
       static_cast<size_t>(std::max<int64_t>(std::min(share, question.most_dynamic), 0));

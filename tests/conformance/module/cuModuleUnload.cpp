@@ -76,8 +76,8 @@ CONFORM(cuModuleUnload, a_thousand_times) {
   expect("no failure", failures, 0);
 }
 
-// Together the modules would have more than the device's memory. What is free cannot be asked: others
-// use the device, too.
+// Together the modules would have more than the device's memory. What is free cannot be asked:
+// others use the device, too.
 CONFORM(cuModuleUnload, memory_comes_back) {
   constexpr const char* large =
       ".version 7.0\n.target sm_70\n.address_size 64\n"
