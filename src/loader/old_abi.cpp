@@ -83,6 +83,17 @@ CUresult old_cuDeviceTotalMem(unsigned int* bytes, CUdevice device) {
   return result;
 }
 
+// A context of the API before 3.2 has 32-bit addresses.
+// source: measured H200, driver 580.159.04: no room for it, with most of the memory free.
+CUresult old_cuCtxCreate(CUcontext* context, unsigned int, CUdevice device) {
+  if (!context) return active_table()->cuCtxCreate(nullptr, nullptr, 0, device);
+  size_t total = 0;
+  if (CUresult result = active_table()->cuDeviceTotalMem(&total, device)) return result;
+  log::info(
+      "cuCtxCreate of CUDA before 3.2 makes contexts of 32-bit addresses, which are not built");
+  return CUDA_ERROR_OUT_OF_MEMORY;
+}
+
 CUresult old_cuCtxCreate_v3(CUcontext* context, CUexecAffinityParam* params, int count,
                             unsigned int flags, CUdevice device) {
   CUctxCreateParams create{};

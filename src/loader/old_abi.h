@@ -7,6 +7,7 @@ namespace limen::loader {
 
 CUresult old_cuGetProcAddress(const char* symbol, void** function, int version, cuuint64_t flags);
 CUresult old_cuDeviceTotalMem(unsigned int* bytes, CUdevice device);
+CUresult old_cuCtxCreate(CUcontext* context, unsigned int flags, CUdevice device);
 CUresult old_cuCtxCreate_v3(CUcontext* context, CUexecAffinityParam* params, int count,
                             unsigned int flags, CUdevice device);
 CUresult old_cuMemcpyBatchAsync(CUdeviceptr* dsts, CUdeviceptr* srcs, size_t* sizes, size_t count,

@@ -1,8 +1,13 @@
-// A gate: work of a stream behind it does not start before it is opened, or its scope ends.
+// A gate: work of a stream behind it does not start before it is opened, or its scope ends. Kernels
+// are loaded before: a GPU's driver may wait for what runs when it loads one (load_kernel checks).
 #pragma once
+#include <atomic>
+
 #include "conformance/conform.h"
 
 namespace limen::conform {
+
+inline std::atomic<int> closed_gates{0};
 
 class Gate {
  public:
@@ -12,11 +17,15 @@ class Gate {
     open_ = static_cast<volatile uint32_t*>(word);
     *open_ = 0;
     REQUIRE(launch(common_kernel("spin"), 1, 1, stream, word));
+    ++closed_gates;
   }
   ~Gate() { open(); }
   Gate(const Gate&) = delete;
   Gate& operator=(const Gate&) = delete;
-  void open() { *open_ = 1; }
+  void open() {
+    if (*open_ == 0) --closed_gates;
+    *open_ = 1;
+  }
 
  private:
   volatile uint32_t* open_ = nullptr;

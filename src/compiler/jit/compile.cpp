@@ -418,6 +418,7 @@ Attempt attempt(const Program& p, const Specialization& spec, const Choice& choi
   unit.launch.width = choice.width;
   unit.launch.scalar = choice.strategy == Strategy::lane;
   unit.launch.small_grid = spec.small_grid;
+  unit.launch.variables = &p.module.variables;
   unit.launch.cluster = spec.residency == Residency::cluster;
   for (int i = 0; i < 3; ++i) unit.launch.block[i] = spec.block[i];
   auto plan_for = [&](Index f) {

@@ -450,6 +450,7 @@ void Lowering::emit_node(NodeId id) {
 
 void Lowering::emit_body(NodeId id) {
   loaded_.clear();
+  storing_ = {};
   const Node& node = plan_.graph.nodes[id];
   const bool leaves_by_inst = node.leave == Leave::branch || node.leave == Leave::cond ||
                               node.leave == Leave::indexed || node.leave == Leave::barrier ||
@@ -513,7 +514,7 @@ void Lowering::emit_leave(NodeId id) {
       }
       if (full_) {
         BasicBlock* stay = BasicBlock::Create(llvm_, "stay", out_);
-        part_or_branch(id, *last, g, done_, stay);
+        part_or_branch(id, *last, g, done_, stay, true, true);
         b_.SetInsertPoint(stay);
         jump(node.succ[0]);
         break;
@@ -663,7 +664,8 @@ void Lowering::leave_cond(NodeId id, const Inst& inst) {
     as_whole([&] {
       BasicBlock* t = BasicBlock::Create(llvm_, "taken", out_);
       BasicBlock* f = BasicBlock::Create(llvm_, "other", out_);
-      part_or_branch(id, inst, g, t, f);
+      auto unmasked = [&](NodeId to) { return whole_.has(to) || !rp_->masked.has(to); };
+      part_or_branch(id, inst, g, t, f, unmasked(taken), unmasked(other));
       b_.SetInsertPoint(t);
       jump(taken);
       b_.SetInsertPoint(f);

@@ -48,6 +48,7 @@ struct Val {
   llvm::Value* correction = nullptr;  ///< <W x i64> added to base + offsets when a widening wrapped
   llvm::Value* exact = nullptr;       ///< i1: correction is zero in every lane
   llvm::Value* vec = nullptr;
+  uint8_t zeros = 0;  ///< addresses of instructions: known trailing zero bits of the base
   bool uniform() const { return base && offsets.empty() && !correction; }
   bool shaped() const { return base != nullptr; }
   static Val scalar(llvm::Value* v) {
@@ -126,7 +127,7 @@ class Lowering {
   void as_whole(const std::function<void()>& emit);
   void as_part(NodeId id, const std::function<void()>& emit);
   void part_or_branch(NodeId id, const Inst& inst, const Val& g, llvm::BasicBlock* taken,
-                      llvm::BasicBlock* other);
+                      llvm::BasicBlock* other, bool taken_unmasked, bool other_unmasked);
   void rejoin(NodeId to);
   void branch_if_whole(NodeId to);
   llvm::BasicBlock* unmask_header(NodeId header);
@@ -258,6 +259,7 @@ class Lowering {
   bool lower_memory(const Inst& inst);
   ptx::Space space_of(const Inst& inst) const;
   Address address(const Inst& inst, const ptx::Operand& o);
+  uint8_t address_zeros(const ptx::Operand& o) const;
   Val to_host(ptx::Space space, Val v);
   void lower_load(const Inst& inst);
   void lower_store(const Inst& inst);
@@ -303,10 +305,20 @@ class Lowering {
                                    uint32_t count);
   std::vector<Value*> load_words(const Inst& inst, const Val& at, llvm::Type* t, uint64_t bytes,
                                  uint32_t count);
+  bool reads_whole_page(const Val& at, uint64_t bytes, uint32_t count) const;
+  Value* in_one_page(const Val& at, uint64_t bytes);
+  std::vector<Value*> as_if_all(const std::function<std::vector<Value*>()>& code);
   std::vector<Value*> load_interleaved(const Val& at, llvm::Type* t, uint64_t bytes,
                                        uint32_t count);
   std::vector<Value*> load_transposed(const Val& at, llvm::Type* t, uint64_t bytes, uint32_t count);
   std::vector<Value*> load_by_lane(const Val& at, llvm::Type* t, uint64_t bytes, uint32_t count);
+  bool begin_stores(const Inst& inst, const Val& at, uint64_t bytes, uint32_t count);
+  void join_stores(const Inst& inst, uint64_t bytes, const std::vector<Val>& values);
+  void store_words(const Val& at, uint64_t bytes, const std::vector<Value*>& words,
+                   uint64_t lane_bytes);
+  void store_interleaved(const Val& at, uint64_t bytes, const std::vector<Value*>& words);
+  void store_transposed(const Val& at, uint64_t bytes, const std::vector<Value*>& words);
+  void store_by_lane(const Val& at, uint64_t bytes, const std::vector<Value*>& words);
 
   // -- asynchronous copies, mbarriers, clusters, stack (lower_async.cpp)
   bool lower_async(const Inst& inst);
@@ -429,6 +441,15 @@ class Lowering {
   uint32_t position_ = 0;  ///< of the current instruction in its node
   /// Loads of the current node that an earlier one did with its own: their words.
   std::map<const Inst*, std::vector<Value*>> loaded_;
+  /// Consecutive words of stores of the current node, which the last of them writes.
+  struct StoreGroup {
+    Val at;  ///< of the lowest word
+    std::vector<Value*> words;
+    std::map<const Inst*, uint32_t> members;  ///< their first words
+    const Inst* last = nullptr;
+    uint64_t lane_bytes = 0;  ///< that one member writes for a lane
+  };
+  StoreGroup storing_;
   Value* node_mask_ = nullptr;    ///< masked node: its lanes
   Value* guard_mask_ = nullptr;   ///< lanes on which the current instruction acts, if narrower
   bool nan_bits_ = true;          ///< the current instruction reads NaNs as bits (nans.h)

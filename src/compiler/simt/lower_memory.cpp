@@ -7,6 +7,8 @@
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/PatternMatch.h>
 
+#include <bit>
+
 #include "compiler/simt/lower.h"
 
 namespace limen::simt {
@@ -136,6 +138,16 @@ Val Lowering::symbol_address(const Operand& o) {
   }
 }
 
+/// Known trailing zero bits of an address's base. Of what lies behind a barrier or a loop's phi LLVM
+/// sees none of them.
+uint8_t Lowering::address_zeros(const Operand& o) const {
+  if (o.symbol_kind != Operand::SymbolKind::none || o.index == ptx::no_index) return 0;
+  const Shape& shape = plan_.shapes[o.index];
+  if (scalar_mode() || !shape.shaped()) return 0;
+  const int of_offset = std::countr_zero(static_cast<uint64_t>(o.bits));
+  return static_cast<uint8_t>(std::min<int>(shape.base_zeros, of_offset));
+}
+
 Lowering::Address Lowering::address(const Inst& inst, const Operand& o) {
   const Space space = space_of(inst);
   llvm::Type* i64 = b_.getInt64Ty();
@@ -167,6 +179,8 @@ Lowering::Address Lowering::address(const Inst& inst, const Operand& o) {
   } else {
     a.at = fit(v, i64);
   }
+  constexpr uint8_t of_window = std::countr_zero(kernel::least_shared_alignment);
+  a.at.zeros = window ? std::min(address_zeros(o), of_window) : address_zeros(o);
   return a;
 }
 
@@ -185,6 +199,7 @@ void Lowering::check_alignment(const Inst& inst, const Val& at, uint64_t bytes) 
   if (bytes <= 1) return;
   bool multiple = true;
   for (int64_t o : at.offsets) multiple &= o % static_cast<int64_t>(bytes) == 0;
+  if (at.shaped() && multiple && at.zeros < 64 && bytes <= uint64_t{1} << at.zeros) return;
   if (at.shaped() && multiple) {
     Value* low = b_.CreateAnd(at.base, b_.getInt64(bytes - 1));
     Value* bad = b_.CreateICmpNE(low, b_.getInt64(0));
@@ -626,8 +641,10 @@ void Lowering::lower_store(const Inst& inst) {
     values.push_back(read(s, t));
   const uint32_t count = static_cast<uint32_t>(values.size());
   const bool strong = is_strong(inst);
+  if (storing_.members.count(&inst)) return join_stores(inst, bytes, values);
   Address a = address(inst, inst.ops[0]);
   check_alignment(inst, a.at, bytes * count);
+  if (!strong && begin_stores(inst, a.at, bytes, count)) return join_stores(inst, bytes, values);
   if (strong) compiler_barrier();
   const bool together = strong && count > 1 && bytes * count <= 16;
   if (a.at.uniform()) {
@@ -653,39 +670,9 @@ void Lowering::lower_store(const Inst& inst) {
   } else if (count > 1 && a.at.shaped() && !a.at.correction && (count == 2 || count == 4) &&
              !mask_is_dear(bytes) &&
              progression(a.at.offsets, static_cast<int64_t>(bytes * count))) {
-    auto zip = [&](Value* x, Value* y, bool upper) {
-      std::vector<int> m;
-      const uint32_t w = width();
-      for (uint32_t i = 0; i < w; ++i) {
-        uint32_t e = (upper ? w / 2 : 0) + i / 2;
-        m.push_back(static_cast<int>(i % 2 ? w + e : e));
-      }
-      return b_.CreateShuffleVector(x, y, m);
-    };
-    std::vector<Value*> v, out;
-    for (const Val& x : values) v.push_back(vec(x));
-    if (count == 2) {
-      out = {zip(v[0], v[1], false), zip(v[0], v[1], true)};
-    } else {
-      Value* p0 = zip(v[0], v[2], false);
-      Value* p1 = zip(v[0], v[2], true);
-      Value* q0 = zip(v[1], v[3], false);
-      Value* q1 = zip(v[1], v[3], true);
-      out = {zip(p0, q0, false), zip(p0, q0, true), zip(p1, q1, false), zip(p1, q1, true)};
-    }
-    for (uint32_t j = 0; j < count; ++j) {
-      Value* p =
-          pointer(b_.CreateAdd(a.at.base, b_.getInt64(static_cast<uint64_t>(a.at.offsets[0]) +
-                                                      uint64_t{j} * width() * bytes)));
-      if (active_full()) {
-        b_.CreateAlignedStore(out[j], p, Align(bytes));
-        continue;
-      }
-      std::vector<int> lanes;
-      for (uint32_t e = 0; e < width(); ++e)
-        lanes.push_back(static_cast<int>((j * width() + e) / count));
-      b_.CreateMaskedStore(out[j], p, Align(bytes), b_.CreateShuffleVector(active(), lanes));
-    }
+    std::vector<Value*> words;
+    for (const Val& v : values) words.push_back(vec(v));
+    store_interleaved(a.at, bytes, words);
   } else if (together) {
     std::vector<Value*> words;
     for (const Val& v : values) words.push_back(spill(v, st));
@@ -706,7 +693,6 @@ void Lowering::lower_store(const Inst& inst) {
     }
   }
   if (strong) compiler_barrier();
-  (void)st;
 }
 
 void Lowering::memory_fence(const Inst& inst) {

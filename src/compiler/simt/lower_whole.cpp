@@ -79,34 +79,34 @@ void Lowering::as_part(NodeId id, const std::function<void()>& emit) {
   node_mask_ = mask;
 }
 
-/// Branches to `taken` or `other` where all lanes agree on `g`, else goes on under masks.
+/// Branches to `taken` or `other` where all lanes agree on `g`, else goes on under masks. Whether they
+/// agree is not asked for the sake of a way that goes on under masks anyhow: where lanes part by
+/// their data the answer cannot be foreseen (spmv_csr).
 void Lowering::part_or_branch(NodeId id, const Inst& inst, const Val& g, BasicBlock* taken,
-                              BasicBlock* other) {
+                              BasicBlock* other, bool taken_unmasked, bool other_unmasked) {
   if (g.uniform()) {
     b_.CreateCondBr(g.base, taken, other);
     return;
   }
-  BasicBlock* not_all = BasicBlock::Create(llvm_, "not.all", out_);
+  auto try_way = [&](bool unmasked, Value* agreed, BasicBlock* to) {
+    if (!unmasked) return;
+    BasicBlock* open = BasicBlock::Create(llvm_, "not.all", out_);
+    b_.CreateCondBr(agreed, to, open);
+    b_.SetInsertPoint(open);
+  };
   const Node& node = plan_.graph.nodes[id];
   if (const Inst* setp = deciding_comparison(plan_.graph, node, inst.guard)) {
     Value *yes, *no;
     const ptx::Type t = setp->type();
     if (compare_outermost(b_, *setp, read(setp->ops[1], t), read(setp->ops[2], t), yes, no)) {
-      const bool inverted = inst.guard_negated != node.inverted;
-      BasicBlock* open = BasicBlock::Create(llvm_, "not.all", out_);
-      b_.CreateCondBr(inverted ? no : yes, taken, not_all);
-      b_.SetInsertPoint(not_all);
-      b_.CreateCondBr(inverted ? yes : no, other, open);
-      b_.SetInsertPoint(open);
-      not_all = BasicBlock::Create(llvm_, "some", out_);
+      if (inst.guard_negated != node.inverted) std::swap(yes, no);
+      try_way(taken_unmasked, yes, taken);
+      try_way(other_unmasked, no, other);
     }
   }
   Value* lanes = vec(g);
-  BasicBlock* parted = BasicBlock::Create(llvm_, "parted", out_);
-  b_.CreateCondBr(all(lanes), taken, not_all);
-  b_.SetInsertPoint(not_all);
-  b_.CreateCondBr(any(lanes), parted, other);
-  b_.SetInsertPoint(parted);
+  try_way(taken_unmasked, all(lanes), taken);
+  try_way(other_unmasked, b_.CreateNot(any(lanes)), other);
   as_part(id, [&] {
     if (plan_.graph.nodes[id].leave == Leave::cond_ret)
       leave_some(id, g);

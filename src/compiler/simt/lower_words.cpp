@@ -1,7 +1,8 @@
-// Loads of several consecutive words by every lane: `ld.v2` and `ld.v4`, and scalar loads behind
-// one base register with nothing written between them (members of a struct, a row of a tile), which
-// are done together by the first. Lanes that lie side by side are read as whole vectors, others by
-// 16 bytes a lane, and the words sorted by shuffles.
+// Several consecutive words of every lane: `ld.v2` and `ld.v4`, and scalar loads behind one base
+// register with nothing written between them (members of a struct, a row of a tile), which are done
+// together by the first. Lanes that lie side by side are read as whole vectors, others by 16 bytes a
+// lane, and the words sorted by shuffles. Stores likewise, together by the last, where lanes are
+// known not to overlap.
 #include <algorithm>
 
 #include "compiler/simt/lower.h"
@@ -17,6 +18,7 @@ namespace {
 
 constexpr uint32_t most_words = 8;      ///< of one group
 constexpr uint32_t most_distance = 64;  ///< instructions looked through
+constexpr int64_t most_span = 1024;     ///< bytes, of a page's 4096: seldom do they cross its end
 
 struct Follower {
   const ptx::Instruction* load;
@@ -24,14 +26,25 @@ struct Follower {
   uint32_t words;
 };
 
-uint32_t words_of(const ptx::Instruction& load) {
-  return load.ops[0].kind == Operand::Kind::vector ? static_cast<uint32_t>(load.ops[0].elems.size())
-                                                   : 1;
+uint32_t words_of(const ptx::Instruction& i) {
+  const Operand& value = i.ops[i.op == Op::st ? 1 : 0];
+  return value.kind == Operand::Kind::vector ? static_cast<uint32_t>(value.elems.size()) : 1;
 }
+
+/// The smallest distance between two lanes.
+int64_t least_distance(Offsets o) {
+  std::sort(o.begin(), o.end());
+  int64_t least = INT64_MAX;
+  for (size_t i = 1; i < o.size(); ++i) least = std::min(least, o[i] - o[i - 1]);
+  return least;
+}
+
+const Operand& address_of(const ptx::Instruction& i) { return i.ops[i.op == Op::st ? 0 : 1]; }
 
 bool same_kind(const ptx::Instruction& a, const ptx::Instruction& b) {
   return a.op == b.op && a.guard == b.guard && a.type() == b.type() && a.mods == b.mods &&
-         b.ops[1].symbol_kind == Operand::SymbolKind::none && a.ops[1].index == b.ops[1].index;
+         address_of(b).symbol_kind == Operand::SymbolKind::none &&
+         address_of(a).index == address_of(b).index;
 }
 
 /// Every second element of a and b behind each other, from `from` on.
@@ -113,6 +126,23 @@ std::vector<Value*> sort_within(IRBuilder<>& b, const std::vector<Value*>& rows,
           pick(high0, high1, {0, 1, 4, 5}), pick(high0, high1, {2, 3, 6, 7})};
 }
 
+/// Of two vectors of words of 4 bytes: rows of pairs, those of lanes 4i and 4i + 1 in the first, of
+/// 4i + 2 and 4i + 3 in the second.
+std::vector<Value*> pair_within(IRBuilder<>& b, const std::vector<Value*>& words) {
+  const auto lanes = cast<FixedVectorType>(words[0]->getType())->getNumElements();
+  std::vector<Value*> rows;
+  for (uint32_t first = 0; first < 4; first += 2) {
+    std::vector<int> mask;
+    for (uint32_t at = first; at < lanes; at += 4)
+      for (uint32_t lane = at; lane < at + 2; ++lane) {
+        mask.push_back(static_cast<int>(lane));
+        mask.push_back(static_cast<int>(lanes + lane));
+      }
+    rows.push_back(b.CreateShuffleVector(words[0], words[1], mask));
+  }
+  return rows;
+}
+
 Val moved(IRBuilder<>& b, Val at, int64_t bytes) {
   Value*& number = at.shaped() ? at.base : at.vec;
   number =
@@ -182,15 +212,24 @@ std::vector<Value*> Lowering::load_grouped(const Inst& inst, const Val& at, llvm
 /// `count` consecutive words a lane, a vector a word.
 std::vector<Value*> Lowering::load_words(const Inst& inst, const Val& at, llvm::Type* t,
                                          uint64_t bytes, uint32_t count) {
-  if (count == 1) return {load_vector(inst, at, t, bytes)};
+  auto by_lane = [&](const Val& from) {
+    return count == 1 ? std::vector<Value*>{gather(nullptr, from, t, bytes)}
+                      : load_by_lane(from, t, bytes, count);
+  };
   if (at.correction) {
     // Either the plan holds (no lane wrapped) or every lane's own address is used.
     Val planned = at;
     planned.correction = planned.exact = nullptr;
     return one_of(
         at.exact, [&] { return load_words(inst, planned, t, bytes, count); },
-        [&] { return load_by_lane(Val::vector(vec(at)), t, bytes, count); });
+        [&] { return by_lane(Val::vector(vec(at))); });
   }
+  if (reads_whole_page(at, bytes, count))
+    return one_of(
+        in_one_page(at, bytes * count),
+        [&] { return as_if_all([&] { return load_words(inst, at, t, bytes, count); }); },
+        [&] { return by_lane(at); });
+  if (count == 1 && !at.uniform()) return {load_vector(inst, at, t, bytes)};
   const bool offsets = at.shaped() && !at.uniform();
   const auto in_128 = static_cast<uint32_t>(16 / bytes);
   const bool sorts = (bytes == 4 || bytes == 8) && width() % in_128 == 0 && !at.uniform() &&
@@ -211,6 +250,40 @@ std::vector<Value*> Lowering::load_words(const Inst& inst, const Val& at, llvm::
     values.push_back(at.uniform() ? splat(b_.CreateAlignedLoad(t, pointer(word.base), Align(bytes)))
                                   : load_vector(inst, word, t, bytes));
   }
+  return values;
+}
+
+/// May the words of lanes that are not active be read too, where all lie in one page? Some lane is
+/// active where a load stands (not so where a copy is cut short: that calls load_vector), so the
+/// page is there. AVX2's masked loads are slow where the cache misses: spmv_csr.
+bool Lowering::reads_whole_page(const Val& at, uint64_t bytes, uint32_t count) const {
+  if (active_full() || unit_.target.avx512 || !at.shaped() || at.uniform()) return false;
+  const auto step = static_cast<int64_t>(bytes * count);
+  // Others are read lane by lane, which masks cost less.
+  if (!progression(at.offsets, step) && !in_runs(at.offsets, bytes)) return false;
+  const auto [least, most] = std::minmax_element(at.offsets.begin(), at.offsets.end());
+  return *most - *least + step <= most_span;
+}
+
+/// i1: do all lanes' `bytes` lie in one page?
+Value* Lowering::in_one_page(const Val& at, uint64_t bytes) {
+  constexpr uint64_t page = 4096;  // the smallest of the machine
+  const auto [least, most] = std::minmax_element(at.offsets.begin(), at.offsets.end());
+  const uint64_t span = static_cast<uint64_t>(*most - *least) + bytes;
+  Value* first = b_.CreateAdd(at.base, b_.getInt64(static_cast<uint64_t>(*least)));
+  return b_.CreateICmpULE(b_.CreateAnd(first, b_.getInt64(page - 1)), b_.getInt64(page - span));
+}
+
+/// Code as for a warp whose lanes are all active.
+std::vector<Value*> Lowering::as_if_all(const std::function<std::vector<Value*>()>& code) {
+  Value *const guard = guard_mask_, *const node = node_mask_;
+  const bool live = live_full_;
+  guard_mask_ = node_mask_ = nullptr;
+  live_full_ = true;
+  std::vector<Value*> values = code();
+  guard_mask_ = guard;
+  node_mask_ = node;
+  live_full_ = live;
   return values;
 }
 
@@ -302,6 +375,166 @@ std::vector<Value*> Lowering::load_by_lane(const Val& at, llvm::Type* t, uint64_
   std::vector<Value*> values;
   for (AllocaInst* room : words) values.push_back(b_.CreateLoad(vec_type(t), room));
   return values;
+}
+
+/// Does `inst` begin a group of stores (or make one alone) that its last member should write?
+/// Sets storing_. Nothing between the members may touch memory, and no two lanes' words may be the
+/// same: of such the instruction that comes later has the last word, not the lane.
+bool Lowering::begin_stores(const Inst& inst, const Val& at, uint64_t bytes, uint32_t count) {
+  const Operand& to = inst.ops[0];
+  const auto step = static_cast<int64_t>(bytes);
+  const bool worth = (bytes == 4 || bytes == 8) && !guard_mask_ && inst.guard == ptx::no_index &&
+                     to.symbol_kind == Operand::SymbolKind::none && to.index != ptx::no_index &&
+                     at.shaped() && !at.offsets.empty() && !in_runs(at.offsets, bytes) &&
+                     width() % (16 / bytes) == 0 && (active_full() || !unit_.target.avx512);
+  if (!worth || node_ == no_node) return false;
+  const int64_t most =
+      std::min<int64_t>(most_words, least_distance(at.offsets) / step) * step;  // bytes
+  StoreGroup group;
+  int64_t low = 0, high = count * step;
+  std::vector<std::pair<const Inst*, int64_t>> members{{&inst, 0}};
+  const Node& node = plan_.graph.nodes[node_];
+  std::vector<ptx::Index> uses, defs;
+  const uint32_t end = std::min(node.end, position_ + most_distance);
+  for (uint32_t i = position_ + 1; i < end; ++i) {
+    const Inst& other = plan_.graph.inst(node, i);
+    uses_and_defs(plan_.graph, other, uses, defs);
+    if (std::find(defs.begin(), defs.end(), to.index) != defs.end()) break;
+    if (!has_side_effects(other)) continue;
+    if (!same_kind(inst, other) || words_of(other) != count) break;
+    const int64_t offset = other.ops[0].bits - to.bits, behind = offset + count * step;
+    if (offset != high && behind != low) break;
+    if (std::max(high, behind) - std::min(low, offset) > most) break;
+    low = std::min(low, offset);
+    high = std::max(high, behind);
+    members.push_back({&other, offset});
+  }
+  const auto words = static_cast<uint32_t>((high - low) / step);
+  if (words == 1 || high - low > most) return false;
+  group.at = moved(b_, at, low);
+  group.words.resize(words);
+  for (auto [store, offset] : members)
+    group.members[store] = static_cast<uint32_t>((offset - low) / step);
+  group.last = members.back().first;
+  group.lane_bytes = bytes * count;
+  storing_ = std::move(group);
+  return true;
+}
+
+/// What `inst` writes joins its group, which the last member writes.
+void Lowering::join_stores(const Inst& inst, uint64_t bytes, const std::vector<Val>& values) {
+  const uint32_t first = storing_.members.at(&inst);
+  for (uint32_t i = 0; i < values.size(); ++i) storing_.words[first + i] = vec(values[i]);
+  if (&inst != storing_.last) return;
+  const StoreGroup group = std::move(storing_);
+  storing_ = {};
+  store_words(group.at, bytes, group.words, group.lane_bytes);
+}
+
+void Lowering::store_words(const Val& at, uint64_t bytes, const std::vector<Value*>& words,
+                           uint64_t lane_bytes) {
+  using None = std::vector<Value*>;
+  const size_t count = words.size();
+  if (at.correction) {
+    Val planned = at;
+    planned.correction = planned.exact = nullptr;
+    one_of(
+        at.exact, [&] { return store_words(planned, bytes, words, lane_bytes), None{}; },
+        [&] {
+          const Val lanes = Val::vector(vec(at));
+          for (size_t i = 0; i < count; ++i)
+            scatter(moved(b_, lanes, static_cast<int64_t>(i * bytes)), words[i], bytes, lane_bytes);
+          return None{};
+        });
+    return;
+  }
+  if ((count == 2 || count == 4) && progression(at.offsets, static_cast<int64_t>(bytes * count)))
+    return store_interleaved(at, bytes, words);
+  if (active_full()) return store_transposed(at, bytes, words);
+  one_of(
+      all(active()), [&] { return store_transposed(at, bytes, words), None{}; },
+      [&] { return store_by_lane(at, bytes, words), None{}; });
+}
+
+/// Two or four words of lanes side by side: put together, then whole vectors.
+void Lowering::store_interleaved(const Val& at, uint64_t bytes, const std::vector<Value*>& words) {
+  const uint32_t w = width(), count = static_cast<uint32_t>(words.size());
+  auto zip = [&](Value* x, Value* y, bool upper) {
+    std::vector<int> m;
+    for (uint32_t i = 0; i < w; ++i) {
+      const uint32_t e = (upper ? w / 2 : 0) + i / 2;
+      m.push_back(static_cast<int>(i % 2 ? w + e : e));
+    }
+    return b_.CreateShuffleVector(x, y, m);
+  };
+  std::vector<Value*> out;
+  if (count == 2) {
+    out = {zip(words[0], words[1], false), zip(words[0], words[1], true)};
+  } else {
+    Value* p0 = zip(words[0], words[2], false);
+    Value* p1 = zip(words[0], words[2], true);
+    Value* q0 = zip(words[1], words[3], false);
+    Value* q1 = zip(words[1], words[3], true);
+    out = {zip(p0, q0, false), zip(p0, q0, true), zip(p1, q1, false), zip(p1, q1, true)};
+  }
+  for (uint32_t j = 0; j < count; ++j) {
+    Value* p = pointer(b_.CreateAdd(
+        at.base, b_.getInt64(static_cast<uint64_t>(at.offsets[0]) + uint64_t{j} * w * bytes)));
+    if (active_full()) {
+      b_.CreateAlignedStore(out[j], p, Align(bytes));
+      continue;
+    }
+    std::vector<int> lanes;
+    for (uint32_t e = 0; e < w; ++e) lanes.push_back(static_cast<int>((j * w + e) / count));
+    b_.CreateMaskedStore(out[j], p, Align(bytes), b_.CreateShuffleVector(active(), lanes));
+  }
+}
+
+/// All lanes: the words sorted within 128 bits, up to 16 bytes of each lane at once.
+void Lowering::store_transposed(const Val& at, uint64_t bytes, const std::vector<Value*>& words) {
+  const auto in_128 = static_cast<uint32_t>(16 / bytes);
+  auto store = [&](Value* v, uint32_t lane, uint64_t offset) {
+    Value* p = b_.CreateConstGEP1_64(b_.getInt8Ty(), lane_pointer(at, lane), offset);
+    b_.CreateAlignedStore(v, p, Align(bytes));
+  };
+  for (uint32_t word = 0; word < words.size();) {
+    const auto left = static_cast<uint32_t>(words.size()) - word;
+    const uint32_t n = left >= in_128 ? in_128 : left >= 2 ? 2 : 1;
+    const uint64_t offset = word * bytes;
+    const std::vector<Value*> own(words.begin() + word, words.begin() + word + n);
+    word += n;
+    if (n == 1) {
+      for (uint32_t lane = 0; lane < width(); ++lane)
+        store(b_.CreateExtractElement(own[0], lane), lane, offset);
+      continue;
+    }
+    const uint32_t together = in_128 / n;  // lanes in 128 bits of a row
+    const std::vector<Value*> rows = n == in_128 ? sort_within(b_, own, in_128) : pair_within(b_, own);
+    for (uint32_t row = 0; row < rows.size(); ++row)
+      for (uint32_t group = 0; group < width(); group += in_128)
+        for (uint32_t k = 0; k < together; ++k)
+          store(b_.CreateShuffleVector(rows[row], sequence(group + k * n, n)),
+                group + row * together + k, offset);
+  }
+}
+
+/// A loop over the active lanes, each with all its words.
+void Lowering::store_by_lane(const Val& at, uint64_t bytes, const std::vector<Value*>& words) {
+  llvm::Type* t = words[0]->getType()->getScalarType();
+  std::vector<AllocaInst*> rooms;
+  for (uint32_t i = 0; i < words.size(); ++i) {
+    AllocaInst*& room = word_rooms_[{t, i}];
+    if (!room) room = entry_alloca(vec_type(t), "words", false);
+    b_.CreateStore(words[i], room);
+    rooms.push_back(room);
+  }
+  const LaneAddresses to = spill_addresses(at);
+  for_each_lane(active(), [&](Value* lane) {
+    Value* p = lane_pointer(to, lane);
+    for (uint32_t i = 0; i < rooms.size(); ++i)
+      b_.CreateAlignedStore(load_lane(rooms[i], t, lane),
+                            b_.CreateConstGEP1_64(b_.getInt8Ty(), p, i * bytes), Align(bytes));
+  });
 }
 
 /// The values of one of two ways of code; the first is the usual one.

@@ -353,6 +353,19 @@ Shape shape_of_sreg(SReg sreg, uint8_t c, const LaunchShape& l) {
   }
 }
 
+/// Of an address only what a variable in shared memory was declared with is known.
+Shape shape_of_symbol(const Operand& o, const LaunchShape& launch, const ptx::Function& function) {
+  Shape s = Shape::make_uniform();
+  const ptx::Variable* variable = nullptr;
+  if (o.symbol_kind == Operand::SymbolKind::local_variable)
+    variable = &function.locals[o.index];
+  else if (o.symbol_kind == Operand::SymbolKind::variable && launch.variables)
+    variable = &(*launch.variables)[o.index];
+  if (variable && variable->space == ptx::Space::shared)
+    s.base_zeros = std::min(zeros_of(std::max(1u, variable->align)), zeros_of(o.bits));
+  return s;
+}
+
 Shape shape_of_operand(const Operand& o, const std::vector<Shape>& regs, const LaunchShape& launch,
                        const ptx::Function& function, uint32_t bits) {
   switch (o.kind) {
@@ -382,7 +395,7 @@ Shape shape_of_operand(const Operand& o, const std::vector<Shape>& regs, const L
       if (!launch.scalar && o.symbol_kind == Operand::SymbolKind::local_variable &&
           function.locals[o.index].space == ptx::Space::param)
         return Shape::make_varying();
-      return Shape::make_uniform();
+      return shape_of_symbol(o, launch, function);
     case Operand::Kind::vector:
     case Operand::Kind::pair: {
       Shape s;

@@ -43,6 +43,7 @@ struct LaunchShape {
   bool small_grid = false;
   bool cluster = false;      ///< launched in clusters: .shared addresses are the window's
   bool scalar = false;       ///< width 1: everything is uniform
+  const std::vector<ptx::Variable>* variables = nullptr;  ///< the module's
   uint32_t frame_bytes = 0;  ///< .local frame of the function, per lane
   bool block_known() const { return block[0] != 0; }
   uint32_t threads() const { return block[0] * block[1] * block[2]; }

@@ -33,10 +33,11 @@ Checkpoint& checkpoint() {
   return *made;
 }
 
-/// errors: 1 for what is no process, 801 for another than this one.
+/// errors: 304 for what is no process (measured H200, driver 580.159.04), 801 for another than this
+/// one.
 CUresult check_process(int pid) {
   if (pid == getpid()) return CUDA_SUCCESS;
-  if (pid <= 0 || (kill(pid, 0) != 0 && errno == ESRCH)) return CUDA_ERROR_INVALID_VALUE;
+  if (pid <= 0 || (kill(pid, 0) != 0 && errno == ESRCH)) return CUDA_ERROR_OPERATING_SYSTEM;
   return report({Code::not_supported,
                  fmt::format("a checkpoint of another process ({}) than the calling one", pid),
                  ""});

@@ -110,8 +110,8 @@ CUresult read_handle(CUcontext handle, bool destroyed, ThreadState::Entry* out) 
     *out = {green->primary, green};
     return CUDA_SUCCESS;
   }
-  if (!driver().contexts.once_was(handle)) return CUDA_ERROR_INVALID_CONTEXT;
-  if (!destroyed) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+  // What never was a context counts as a destroyed one: measured H200, driver 580.159.04.
+  if (!destroyed || !driver().contexts.once_was(handle)) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
   *out = {reinterpret_cast<Context*>(handle), nullptr};
   return CUDA_SUCCESS;
 }
@@ -182,6 +182,7 @@ void Context::activate() {
   print.reset();
   heap.reset();
   heap.bind(&device.memory(), owner);
+  apply_coredump_flags(*this, flags);
   {
     std::unique_lock book(owners().mutex);
     owners().contexts.emplace(owner, this);
@@ -219,9 +220,9 @@ void Context::end() {
   }
   for (StreamHandle* stream : old_streams) {
     leave_capture(stream);
-    driver().streams.destroy(stream);
+    driver().streams.destroy(stream, true);
   }
-  for (EventHandle* event : old_events) driver().events.destroy(event);
+  for (EventHandle* event : old_events) driver().events.destroy(event, true);
   for (Module* module : old_modules) destroy_module(module);
   forget_library_instances(*this);
   forget_texture_objects(owner);
@@ -375,17 +376,15 @@ CUresult cuCtxCreate(CUcontext* pctx, CUctxCreateParams* params, unsigned int fl
   if (!pctx || !flags_are_valid(flags)) return CUDA_ERROR_INVALID_VALUE;
   Device* device = driver().device(dev);
   if (!device) return CUDA_ERROR_INVALID_DEVICE;
-  if (params && (params->numExecAffinityParams < 0 ||
-                 (params->numExecAffinityParams && !params->execAffinityParams)))
-    return CUDA_ERROR_INVALID_VALUE;
-  if (params && params->numExecAffinityParams)
-    return CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY;
+  // A count below 0 counts as none: measured H200, driver 580.159.04.
+  if (params && params->numExecAffinityParams > 0)
+    return params->execAffinityParams ? CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY
+                                      : CUDA_ERROR_INVALID_VALUE;
   if (params && params->cigParams) return CUDA_ERROR_NOT_SUPPORTED;
   Context* context = driver().contexts.create(*device, false);
   if (!context) return CUDA_ERROR_OUT_OF_MEMORY;
-  context->activate();
   context->flags = flags;
-  apply_coredump_flags(*context, flags);
+  context->activate();
   push({context, nullptr});
   *pctx = handle_of(context);
   return CUDA_SUCCESS;
@@ -395,8 +394,8 @@ CUresult cuCtxDestroy(CUcontext ctx) {
   if (HostFunctionScope::entered()) return CUDA_ERROR_NOT_PERMITTED;
   if (!ctx) return CUDA_ERROR_INVALID_VALUE;
   Context* context = driver().contexts.resolve(ctx);
-  if (!context && driver().contexts.once_was(ctx)) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
-  if (!context || context->primary) return CUDA_ERROR_INVALID_CONTEXT;
+  if (!context) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+  if (context->primary) return CUDA_ERROR_INVALID_CONTEXT;
   if (top == context) pop();
   if (!driver().contexts.retire(context)) return CUDA_ERROR_INVALID_CONTEXT;
   context->end();
@@ -414,19 +413,19 @@ CUresult cuCtxAttach(CUcontext* pctx, unsigned int flags) {
 }
 
 CUresult cuCtxDetach(CUcontext ctx) {
-  if (!ctx) return CUDA_ERROR_INVALID_CONTEXT;
+  if (!ctx || ctx != current_context()) return CUDA_ERROR_INVALID_CONTEXT;
   Context* context;
   if (CUresult result = context_of(ctx, &context)) return result;
-  if (context != top) return CUDA_ERROR_INVALID_CONTEXT;
   if (context->retained.load() == 0) return cuCtxDestroy(ctx);
   context->retained.fetch_sub(1);
   return CUDA_SUCCESS;
 }
 
+// A destroyed context may become current; using it is then error 709, as on NVIDIA's driver.
 CUresult cuCtxPushCurrent(CUcontext ctx) {
   if (!ctx) return CUDA_ERROR_INVALID_VALUE;
   ThreadState::Entry entry;
-  if (CUresult result = read_handle(ctx, false, &entry)) return result;
+  if (CUresult result = read_handle(ctx, true, &entry)) return result;
   push(entry);
   return CUDA_SUCCESS;
 }
@@ -444,8 +443,7 @@ CUresult cuCtxSetCurrent(CUcontext ctx) {
     pop();
     return CUDA_SUCCESS;
   }
-  // A destroyed context may become current; using it is then error 709, as on NVIDIA's driver.
-  ThreadState::Entry entry;
+  ThreadState::Entry entry;  // perhaps of a destroyed context, as above
   if (CUresult result = read_handle(ctx, true, &entry)) return result;
   ThreadState& thread = this_thread();
   if (thread.stack.empty())
@@ -478,7 +476,7 @@ CUresult cuCtxGetFlags(unsigned int* flags) {
   if (!flags) return CUDA_ERROR_INVALID_VALUE;
   Context* context;
   if (CUresult result = current(&context)) return result;
-  *flags = context->flags;
+  *flags = context->flags | CU_CTX_MAP_HOST;  // always on since CUDA 11, and shown
   return CUDA_SUCCESS;
 }
 
@@ -500,7 +498,8 @@ CUresult cuCtxGetId(CUcontext ctx, unsigned long long* ctxId) {
 
 CUresult cuCtxGetApiVersion(CUcontext ctx, unsigned int* version) {
   Context* context;
-  if (CUresult result = context_of(ctx, &context)) return result;
+  if (CUresult result = context_of(ctx, &context))
+    return ctx ? CUDA_ERROR_INVALID_CONTEXT : result;  // of destroyed ones, too: measured H200
   if (!version) return CUDA_ERROR_INVALID_VALUE;
   *version = 3020;  // every context-creating ABI since CUDA 3.2 reports this
   return CUDA_SUCCESS;
@@ -567,8 +566,14 @@ CUresult cuCtxResetPersistingL2Cache() {
 CUresult cuCtxGetExecAffinity(CUexecAffinityParam* pExecAffinity, CUexecAffinityType type) {
   Context* context;
   if (CUresult result = current_usable(&context)) return result;
-  if (!pExecAffinity || type != CU_EXEC_AFFINITY_TYPE_SM_COUNT) return CUDA_ERROR_INVALID_VALUE;
-  return CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY;
+  if (!pExecAffinity) return CUDA_ERROR_INVALID_VALUE;
+  if (type != CU_EXEC_AFFINITY_TYPE_SM_COUNT) return CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY;
+  GreenContext* green;
+  if (CUresult result = current_green(&green)) return result;
+  pExecAffinity->type = type;
+  pExecAffinity->param.smCount.val =
+      green ? static_cast<unsigned>(green->set.sms.size()) : context->device.multiprocessors();
+  return CUDA_SUCCESS;
 }
 
 CUresult limit_of(Context& context, CUlimit limit, size_t* value) {
@@ -592,8 +597,7 @@ CUresult limit_of(Context& context, CUlimit limit, size_t* value) {
       *value = context.l2_persisting_bytes;
       return CUDA_SUCCESS;
     case CU_LIMIT_SHMEM_SIZE:
-      *value =
-          size_t(context.device.limit(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN));
+      *value = size_t(context.device.limit(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN));
       return CUDA_SUCCESS;
     case CU_LIMIT_CIG_ENABLED:
       *value = 0;
@@ -637,9 +641,9 @@ CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
       context->l2_fetch_bytes = value;  // a hint on NVIDIA's devices; there is nothing to tune here
       return CUDA_SUCCESS;
     case CU_LIMIT_PERSISTING_L2_CACHE_SIZE:
-      // More than the device has is cut to what it has.
-      context->l2_persisting_bytes = std::min(
-          value, size_t(context->device.limit(CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE)));
+      if (value > size_t(context->device.limit(CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE)))
+        return CUDA_ERROR_INVALID_VALUE;
+      context->l2_persisting_bytes = value;
       return CUDA_SUCCESS;
     case CU_LIMIT_SHMEM_SIZE:
     case CU_LIMIT_CIG_ENABLED:
@@ -653,9 +657,9 @@ CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
 }
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext* pctx, CUdevice dev) {
-  if (!pctx) return CUDA_ERROR_INVALID_VALUE;
   Device* device = driver().device(dev);
   if (!device) return CUDA_ERROR_INVALID_DEVICE;
+  if (!pctx) return CUDA_ERROR_INVALID_VALUE;
   Context* context = device->primary();
   context->retained.fetch_add(1);
   context->activate();
@@ -689,9 +693,9 @@ CUresult cuDevicePrimaryCtxReset(CUdevice dev) {
 CUresult cuDevicePrimaryCtxGetState(CUdevice dev, unsigned int* flags, int* active) {
   Device* device = driver().device(dev);
   if (!device) return CUDA_ERROR_INVALID_DEVICE;
-  if (!flags && !active) return CUDA_ERROR_INVALID_VALUE;
-  if (flags) *flags = device->primary()->flags;
-  if (active) *active = device->primary()->active ? 1 : 0;
+  if (!flags || !active) return CUDA_ERROR_INVALID_VALUE;
+  *flags = device->primary()->flags;
+  *active = device->primary()->active ? 1 : 0;
   return CUDA_SUCCESS;
 }
 

@@ -149,6 +149,11 @@ bool is_light(int flags) {
   return (flags & CU_COREDUMP_LIGHTWEIGHT_FLAGS) == CU_COREDUMP_LIGHTWEIGHT_FLAGS;
 }
 
+/// Whether the host's core dump follows.
+bool aborts(const Effective& how) {
+  return how.trigger_host && !(how.generation_flags & CU_COREDUMP_SKIP_ABORT);
+}
+
 size_t size_of(CUcoredumpSettings attribute) {
   switch (attribute) {
     case CU_COREDUMP_FILE:
@@ -172,9 +177,12 @@ CUresult get(CUcoredumpSettings attribute, const Effective& now, void* value, si
     return CUDA_SUCCESS;
   };
   auto put_name = [&](const std::string& name) {
-    if (*size <= name.size()) return CUDA_ERROR_INVALID_VALUE;
-    std::memcpy(value, name.c_str(), name.size() + 1);
-    *size = name.size() + 1;
+    if (!*size) return CUDA_ERROR_INVALID_VALUE;
+    // A name is cut to its room: measured H200, driver 580.159.04.
+    const size_t length = std::min(name.size(), *size - 1);
+    std::memcpy(value, name.c_str(), length);
+    static_cast<char*>(value)[length] = 0;
+    *size = length + 1;
     return CUDA_SUCCESS;
   };
   const bool name = attribute == CU_COREDUMP_FILE || attribute == CU_COREDUMP_PIPE;
@@ -243,14 +251,13 @@ struct DumpFile {
   bool named = true;
 
   explicit DumpFile(std::string where) : path(std::move(where)) {
-    struct stat status{};
+    struct stat status {};
     // A device or a pipe of the user's is written to as it is.
     if (::stat(path.c_str(), &status) != 0 || S_ISREG(status.st_mode)) {
       descriptor = ::open(folder_of(path).c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0600);
       named = descriptor < 0;
     }
-    if (named)
-      descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (named) descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   }
   ~DumpFile() {
     if (descriptor >= 0) close(descriptor);
@@ -350,6 +357,7 @@ void watch_pipe(const std::string& path) {
   const int pipe = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
   if (pipe < 0) return log::error("the core dump pipe %s cannot be opened", path.c_str());
   for (char bytes[256]; ::read(pipe, bytes, sizeof bytes) > 0;) {
+    bool ends_host = false;
     for (Context* context : active_contexts()) {
       Effective how;
       {
@@ -357,7 +365,9 @@ void watch_pipe(const std::string& path) {
         how = effective(&context->coredump);
       }
       write_dump(*context, 0, nullptr, how, expand(how.file));
+      ends_host |= aborts(how);
     }
+    if (ends_host) std::abort();  // as after a failure: measured H200, driver 580.159.04
   }
 }
 
@@ -377,7 +387,7 @@ void remove_dead_pipes(const std::string& folder) {
     if (read.ec != std::errc() || read.ptr != end || process <= 0) continue;
     if (kill(process, 0) == 0 || errno != ESRCH) continue;
     const std::string path = folder + "/" + std::string(name);
-    struct stat status{};
+    struct stat status {};
     if (lstat(path.c_str(), &status) != 0 || !S_ISFIFO(status.st_mode)) continue;
     // Perhaps its process lives where we cannot see it: then somebody reads.
     const int writer = ::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
@@ -440,7 +450,7 @@ CUresult set_own(CoredumpSettings& own, CUcoredumpSettings attribute, const Valu
       own.generation_flags = value.flags;
       return CUDA_SUCCESS;
     default:
-      return CUDA_ERROR_NOT_PERMITTED;  // the pipe is the process's
+      return CUDA_ERROR_INVALID_VALUE;  // the pipe is the process's
   }
 }
 
@@ -464,8 +474,8 @@ CUresult set_global(CUcoredumpSettings attribute, const Value& value) {
       all.file = value.name;
       return CUDA_SUCCESS;
     case CU_COREDUMP_PIPE:
-      // source: cuCoredumpSetAttributeGlobal: not after the trigger was enabled.
-      if (all.user_trigger) return CUDA_ERROR_NOT_PERMITTED;
+      // source: cuCoredumpSetAttributeGlobal: not after the trigger was enabled. measured H200
+      if (all.user_trigger) return CUDA_ERROR_NOT_SUPPORTED;
       all.pipe = value.name;
       return CUDA_SUCCESS;
     default:
@@ -496,14 +506,17 @@ void dump_core_of(Context& context, int code, const engine::FaultInfo& fault) {
   const std::string path = expand(how.file);
   if (write_dump(context, code, &fault, how, path))
     log::error("core dump of context %u written to %s", context.owner, path.c_str());
-  if (how.trigger_host && !(how.generation_flags & CU_COREDUMP_SKIP_ABORT)) std::abort();
+  if (aborts(how)) std::abort();
 }
 
 void apply_coredump_flags(Context& context, unsigned flags) {
-  std::lock_guard lock(global().mutex);
+  GlobalSettings& all = global();
+  std::lock_guard lock(all.mutex);
+  // A context keeps what was set when it was made: measured H200, driver 580.159.04.
+  context.coredump = {all.on_exception, all.trigger_host, all.file, all.generation_flags};
   if (flags & (CU_CTX_COREDUMP_ENABLE | CU_CTX_USER_COREDUMP_ENABLE))
     context.coredump.on_exception = true;
-  if (flags & CU_CTX_USER_COREDUMP_ENABLE || global().user_trigger) start_pipe();
+  if (flags & CU_CTX_USER_COREDUMP_ENABLE || all.user_trigger) start_pipe();
 }
 
 CUresult cuCoredumpGetAttribute(CUcoredumpSettings attrib, void* value, size_t* size) {
@@ -532,7 +545,7 @@ CUresult cuCoredumpSetAttribute(CUcoredumpSettings attrib, void* value, size_t* 
   Value read;
   if (CUresult result = read_value(attrib, value, *size, &read)) return result;
   std::lock_guard lock(global().mutex);
-  if (global().fixed[attrib]) return CUDA_ERROR_NOT_PERMITTED;
+  if (global().fixed[attrib]) return CUDA_ERROR_INVALID_VALUE;
   return set_own(context->coredump, attrib, read);
 }
 
@@ -542,7 +555,7 @@ CUresult cuCoredumpSetAttributeGlobal(CUcoredumpSettings attrib, void* value, si
   Value read;
   if (CUresult result = read_value(attrib, value, *size, &read)) return result;
   std::lock_guard lock(global().mutex);
-  if (global().fixed[attrib]) return CUDA_ERROR_NOT_PERMITTED;
+  if (global().fixed[attrib]) return CUDA_ERROR_INVALID_VALUE;
   return set_global(attrib, read);
 }
 

@@ -14,7 +14,7 @@ namespace limen::cpu {
 
 struct Context;
 
-/// A context's own settings; what is not set follows the global ones.
+/// A context's own settings: the global ones of its birth, and what was set since.
 struct CoredumpSettings {
   std::optional<bool> on_exception, trigger_host;
   std::optional<std::string> file;
@@ -25,7 +25,8 @@ struct CoredumpSettings {
 /// the host's core dump as well: the process aborts, as under NVIDIA's driver.
 void dump_core_of(Context& context, int code, const engine::FaultInfo& fault);
 
-/// Applies CU_CTX_COREDUMP_ENABLE and CU_CTX_USER_COREDUMP_ENABLE to a new context.
+/// The settings of a new context: the global ones, CU_CTX_COREDUMP_ENABLE and
+/// CU_CTX_USER_COREDUMP_ENABLE.
 void apply_coredump_flags(Context& context, unsigned flags);
 
 }  // namespace limen::cpu

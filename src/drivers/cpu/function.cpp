@@ -26,9 +26,20 @@ CUresult count_registers(int* value, KernelState& state, const Device& device) {
   auto estimate = state.program->registers(state.index);
   if (!estimate.ok()) return report(estimate.error());
   const int available = device.limit(CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR);
-  *value = static_cast<int>(ptx::limit_registers(state.function(), *estimate,
-                                                 static_cast<uint32_t>(available)));
+  *value = static_cast<int>(
+      ptx::limit_registers(state.function(), *estimate, static_cast<uint32_t>(available)));
   return CUDA_SUCCESS;
+}
+
+uint64_t threads_of(const std::array<uint32_t, 3>& limit) {
+  return uint64_t{limit[0]} * std::max(limit[1], 1u) * std::max(limit[2], 1u);
+}
+
+/// .reqntid is not seen here: measured H200, driver 580.159.04.
+int told_threads(const ptx::Function& function, const Device& device) {
+  const int most = device.limit(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+  if (!function.max_ntid[0]) return most;
+  return static_cast<int>(std::min(threads_of(function.max_ntid), static_cast<uint64_t>(most)));
 }
 
 }  // namespace
@@ -40,7 +51,7 @@ CUresult get_function_attribute(int* value, CUfunction_attribute attribute, Kern
   const ptx::Module& module = state.program->module();
   switch (attribute) {
     case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
-      *value = most_threads(state.function(), device);
+      *value = told_threads(state.function(), device);
       return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
       *value = static_cast<int>(needs->static_shared_bytes);
@@ -133,17 +144,6 @@ CUresult set_attribute(CUfunction_attribute attribute, int value, Function& func
   }
 }
 
-CUresult device_of(Function& function, const Device** device) {
-  if (function.module) {
-    *device = &function.module->context->device;
-    return function.module->context->sticky();
-  }
-  Context* context;
-  if (CUresult result = current_usable(&context)) return result;
-  *device = &context->device;
-  return CUDA_SUCCESS;
-}
-
 CUresult param_info(Function& function, size_t index, size_t* offset, size_t* size) {
   if (!offset) return CUDA_ERROR_INVALID_VALUE;
   const auto& params = function.state->function().params;
@@ -159,12 +159,22 @@ bool is_cache_config(CUfunc_cache config) {
 
 }  // namespace
 
+CUresult device_of(const Function& function, const Device** device) {
+  if (function.module) {
+    *device = &function.module->context->device;
+    return function.module->context->sticky();
+  }
+  Context* context;
+  if (CUresult result = current_usable(&context)) return result;
+  *device = &context->device;
+  return CUDA_SUCCESS;
+}
+
 int most_threads(const ptx::Function& function, const Device& device) {
   int most = device.limit(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
   for (const auto& limit : {function.max_ntid, function.req_ntid}) {
     if (!limit[0]) continue;
-    uint64_t threads = uint64_t{limit[0]} * std::max(limit[1], 1u) * std::max(limit[2], 1u);
-    most = static_cast<int>(std::min<uint64_t>(threads, static_cast<uint64_t>(most)));
+    most = static_cast<int>(std::min(threads_of(limit), static_cast<uint64_t>(most)));
   }
   return most;
 }
@@ -209,7 +219,7 @@ CUresult cuFuncSetSharedMemConfig(CUfunction hfunc, CUsharedconfig config) {
 }
 
 CUresult cuFuncGetModule(CUmodule* hmod, CUfunction hfunc) {
-  if (!hmod) return CUDA_ERROR_INVALID_VALUE;
+  if (!hmod || !hfunc) return CUDA_ERROR_INVALID_VALUE;
   Function* function;
   if (CUresult result = resolve_function(hfunc, &function)) return result;
   if (function->module) {
@@ -236,7 +246,7 @@ CUresult cuFuncGetName(const char** name, CUfunction hfunc) {
 
 CUresult cuFuncGetParamInfo(CUfunction func, size_t paramIndex, size_t* paramOffset,
                             size_t* paramSize) {
-  if (!paramOffset) return CUDA_ERROR_INVALID_VALUE;
+  if (!paramOffset || !func) return CUDA_ERROR_INVALID_VALUE;
   Function* function;
   if (CUresult result = resolve_function(func, &function)) return result;
   return param_info(*function, paramIndex, paramOffset, paramSize);

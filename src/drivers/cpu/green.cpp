@@ -181,14 +181,13 @@ CUresult cuGreenCtxGetDevResource(CUgreenCtx hCtx, CUdevResource* resource,
 CUresult cuDevSmResourceSplitByCount(CUdevResource* result, unsigned int* nbGroups,
                                      const CUdevResource* input, CUdevResource* remaining,
                                      unsigned int useFlags, unsigned int minCount) {
-  constexpr unsigned known = CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING |
-                             CU_DEV_SM_RESOURCE_SPLIT_MAX_POTENTIAL_CLUSTER_SIZE;
-  if (!nbGroups || !input || (useFlags & ~known)) return CUDA_ERROR_INVALID_VALUE;
+  // Unknown flags are passed over: measured H200, driver 580.159.04.
+  if (!nbGroups || !input) return CUDA_ERROR_INVALID_VALUE;
   SmSet set;
   uint64_t split;
   if (CUresult code = read_resource(*input, &set, &split)) return code;
   const auto total = static_cast<uint32_t>(set.sms.size());
-  if (minCount > total) return CUDA_ERROR_INVALID_VALUE;
+  if (minCount > total) return CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION;
   // Outputs of a split become inputs through a green context only.
   if (split) return CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION;
   const bool fine = useFlags & CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING;
@@ -223,18 +222,16 @@ CUresult cuDevResourceGenerateDesc(CUdevResourceDesc* phDesc, CUdevResource* res
                                    unsigned int nbResources) {
   if (!phDesc || !resources || !nbResources) return CUDA_ERROR_INVALID_VALUE;
   SmSet all;
-  uint64_t first_split = 0;
   for (unsigned i = 0; i < nbResources; ++i) {
     SmSet set;
     uint64_t split;
     if (CUresult result = read_resource(resources[i], &set, &split)) return result;
-    if (i && (set.device != all.device || split != first_split || !split))
-      return CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION;
+    // Groups of several splits go together where they share nothing: measured H200.
+    if (i && (set.device != all.device || !split)) return CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION;
     all.device = set.device;
-    first_split = split;
     for (uint32_t sm : set.sms) {
       if (std::find(all.sms.begin(), all.sms.end(), sm) != all.sms.end())
-        return CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION;  // the same group twice
+        return CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION;
       all.sms.push_back(sm);
     }
   }
@@ -245,10 +242,12 @@ CUresult cuDevResourceGenerateDesc(CUdevResourceDesc* phDesc, CUdevResource* res
 
 CUresult cuGreenCtxCreate(CUgreenCtx* phCtx, CUdevResourceDesc desc, CUdevice dev,
                           unsigned int flags) {
-  if (!phCtx || !desc || flags != CU_GREEN_CTX_DEFAULT_STREAM) return CUDA_ERROR_INVALID_VALUE;
+  if (!phCtx || flags != CU_GREEN_CTX_DEFAULT_STREAM) return CUDA_ERROR_INVALID_VALUE;
   Device* device = driver().device(dev);
   if (!device) return CUDA_ERROR_INVALID_DEVICE;
-  const ResourceDescription* description = find_description(desc);
+  // No description stands for the whole device: measured H200, driver 580.159.04.
+  const ResourceDescription* description =
+      desc ? find_description(desc) : description_of(all_of(*device));
   if (!description || description->set.device != static_cast<uint32_t>(dev))
     return CUDA_ERROR_INVALID_VALUE;
   GreenContext* green = driver().greens.create();

@@ -45,18 +45,25 @@ class Arena {
     return slot_at(object)->state.compare_exchange_strong(live, state_retired);
   }
 
+  /// Whether the handle's object went with its owner, not by a call that names it.
+  bool went_with_owner(const void* handle) const {
+    Slot* slot = slot_of(handle);
+    return slot && slot->state.load(std::memory_order_acquire) == state_orphaned;
+  }
+
   /// Destroys a retired or live object and recycles its slot.
-  void destroy(T* object) {
+  void destroy(T* object, bool with_owner = false) {
     Slot* slot = slot_at(object);
     slot->state.store(state_retired, std::memory_order_release);
     object->~T();
-    slot->state.store(state_free, std::memory_order_release);
+    slot->state.store(with_owner ? state_orphaned : state_free, std::memory_order_release);
     std::lock_guard lock(mutex_);
     free_.push_back(slot);
   }
 
  private:
-  static constexpr uint32_t state_free = 0, state_live = 0x4c696d65, state_retired = 2;
+  static constexpr uint32_t state_free = 0, state_live = 0x4c696d65, state_retired = 2,
+                            state_orphaned = 3;
   static constexpr size_t arena_bytes = size_t{1} << 32;
   static constexpr size_t quarantine = 4096;
 

@@ -60,10 +60,13 @@ CUresult fill_grid(engine::GridSpec& grid, const LaunchShape& shape, const Launc
 /// What all grids of a context have: number, multiprocessors, services of the device.
 void attach_context(engine::GridSpec& grid, Context& context);
 
-/// Registers a thread counts for in occupancy. What is told of a kernel's registers is an estimate, and
-/// an estimate must not refuse a launch that a GPU takes.
+/// Registers a thread counts for in occupancy. What is told of a kernel's registers is an estimate,
+/// and an estimate must not refuse a launch that a GPU takes.
 inline constexpr int nominal_registers = 32;
 
+/// The device of the function's module, else of the current context. errors: 201, 709, the
+/// context's failure.
+CUresult device_of(const Function& function, const Device** device);
 /// Threads of a block the kernel may be launched with.
 int most_threads(const ptx::Function& function, const Device& device);
 /// Clusters of at most so many blocks need no permission.

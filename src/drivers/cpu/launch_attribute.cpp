@@ -22,7 +22,7 @@ CUresult read_event(CUevent handle, int flags, const Context& context,
   if (flags != CU_EVENT_RECORD_DEFAULT) return CUDA_ERROR_INVALID_VALUE;
   EventHandle* event = driver().events.resolve(handle);
   if (!event || event->context != &context) return CUDA_ERROR_INVALID_HANDLE;
-  if (event->state->timing) return CUDA_ERROR_INVALID_VALUE;
+  if (event->state->timing) return CUDA_ERROR_NOT_SUPPORTED;
   *out = event->state;
   return CUDA_SUCCESS;
 }
@@ -52,6 +52,8 @@ CUresult read_attribute(CUlaunchAttributeID id, const CUlaunchAttributeValue& va
       options->cooperative = value.cooperative != 0;
       return CUDA_SUCCESS;
     case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
+      // Three zeros are no cluster: measured H200, driver 580.159.04.
+      if (!value.clusterDim.x && !value.clusterDim.y && !value.clusterDim.z) return CUDA_SUCCESS;
       return read_dimensions(value.clusterDim, &options->has_cluster, options->cluster);
     case CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION:
       return read_dimensions(value.preferredClusterDim, &options->has_preferred_cluster,

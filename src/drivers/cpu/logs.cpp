@@ -30,6 +30,7 @@ namespace {
 constexpr size_t most_bytes = 25600;
 
 struct Listener {
+  uintptr_t number;  ///< and handle
   CUlogsCallback call;
   void* data;
 };
@@ -39,8 +40,9 @@ struct ErrorLog {
   std::deque<std::string> entries;
   size_t bytes = 0;    ///< of all entries, with their line ends
   uint32_t first = 0;  ///< number of entries.front()
-  std::vector<Listener*> listeners;
-  int file = -1;  ///< of CUDA_LOG_FILE
+  std::vector<Listener> listeners;
+  uintptr_t registered = 0;  ///< all that ever were
+  int file = -1;             ///< of CUDA_LOG_FILE
 };
 ErrorLog& error_log() {
   static auto* made = new ErrorLog;
@@ -89,7 +91,7 @@ void keep(CUlogLevel level, std::string_view text) {
       log.entries.pop_front();
       ++log.first;
     }
-    for (Listener* one : log.listeners) listeners.push_back(*one);
+    listeners = log.listeners;
     if (log.file >= 0) {
       const std::string line = entry + '\n';
       [[maybe_unused]] ssize_t done = ::write(log.file, line.data(), line.size());
@@ -177,30 +179,33 @@ void detail::note_failure(const char* function, CUresult result) {
 CUresult cuLogsRegisterCallback(CUlogsCallback callbackFunc, void* userData,
                                 CUlogsCallbackHandle* callback_out) {
   if (!callbackFunc) return CUDA_ERROR_INVALID_VALUE;
-  auto* listener = new Listener{callbackFunc, userData};
-  std::lock_guard lock(error_log().mutex);
-  error_log().listeners.push_back(listener);
-  if (callback_out) *callback_out = reinterpret_cast<CUlogsCallbackHandle>(listener);
+  ErrorLog& log = error_log();
+  std::lock_guard lock(log.mutex);
+  log.listeners.push_back({++log.registered, callbackFunc, userData});
+  if (callback_out) *callback_out = reinterpret_cast<CUlogsCallbackHandle>(log.registered);
   return CUDA_SUCCESS;
 }
 
 CUresult cuLogsUnregisterCallback(CUlogsCallbackHandle callback) {
-  auto* listener = reinterpret_cast<Listener*>(callback);
-  std::lock_guard lock(error_log().mutex);
-  if (!std::erase(error_log().listeners, listener)) return CUDA_ERROR_INVALID_VALUE;
-  delete listener;
+  const auto number = reinterpret_cast<uintptr_t>(callback);
+  ErrorLog& log = error_log();
+  std::lock_guard lock(log.mutex);
+  if (!number || number > log.registered) return CUDA_ERROR_INVALID_VALUE;
+  // Again is no error: measured H200, driver 580.159.04.
+  std::erase_if(log.listeners, [&](const Listener& one) { return one.number == number; });
   return CUDA_SUCCESS;
 }
 
-CUresult cuLogsCurrent(CUlogIterator* iterator_out, unsigned int flags) {
-  if (!iterator_out || flags) return CUDA_ERROR_INVALID_VALUE;
+// Flags are looked at by cuLogsDumpToMemory only: measured H200, driver 580.159.04.
+CUresult cuLogsCurrent(CUlogIterator* iterator_out, unsigned int) {
+  if (!iterator_out) return CUDA_ERROR_INVALID_VALUE;
   std::lock_guard lock(error_log().mutex);
   *iterator_out = error_log().first + static_cast<uint32_t>(error_log().entries.size());
   return CUDA_SUCCESS;
 }
 
-CUresult cuLogsDumpToFile(CUlogIterator* iterator, const char* pathToFile, unsigned int flags) {
-  if (!pathToFile || flags) return CUDA_ERROR_INVALID_VALUE;
+CUresult cuLogsDumpToFile(CUlogIterator* iterator, const char* pathToFile, unsigned int) {
+  if (!pathToFile) return CUDA_ERROR_INVALID_VALUE;
   const int file = ::open(pathToFile, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (file < 0) return CUDA_ERROR_INVALID_VALUE;
   std::string text;

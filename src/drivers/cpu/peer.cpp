@@ -6,6 +6,17 @@
 
 namespace limen::cpu {
 
+namespace {
+
+CUresult resolve_peer(CUcontext handle, Context** current, Context** peer) {
+  if (CUresult result = current_usable(current)) return result;
+  if (!handle) return CUDA_ERROR_INVALID_CONTEXT;
+  *peer = driver().contexts.resolve(handle);
+  return *peer ? CUDA_SUCCESS : CUDA_ERROR_CONTEXT_IS_DESTROYED;
+}
+
+}  // namespace
+
 CUresult cuDeviceCanAccessPeer(int* canAccessPeer, CUdevice dev, CUdevice peerDev) {
   if (!canAccessPeer) return CUDA_ERROR_INVALID_VALUE;
   if (!driver().device(dev) || !driver().device(peerDev)) return CUDA_ERROR_INVALID_DEVICE;
@@ -47,21 +58,17 @@ CUresult cuDeviceGetP2PAtomicCapabilities(unsigned int* capabilities,
 }
 
 CUresult cuCtxEnablePeerAccess(CUcontext peerContext, unsigned int flags) {
-  Context* context;
-  if (CUresult result = current_usable(&context)) return result;
+  Context *context, *peer;
+  if (CUresult result = resolve_peer(peerContext, &context, &peer)) return result;
   if (flags) return CUDA_ERROR_INVALID_VALUE;
-  Context* peer = peerContext ? driver().contexts.resolve(peerContext) : nullptr;
-  if (!peer) return CUDA_ERROR_INVALID_CONTEXT;
-  if (&peer->device == &context->device) return CUDA_ERROR_INVALID_DEVICE;
+  if (&peer->device == &context->device) return CUDA_ERROR_PEER_ACCESS_UNSUPPORTED;
   std::lock_guard lock(context->mutex);
   return context->peers.insert(peer).second ? CUDA_SUCCESS : CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
 }
 
 CUresult cuCtxDisablePeerAccess(CUcontext peerContext) {
-  Context* context;
-  if (CUresult result = current_usable(&context)) return result;
-  Context* peer = peerContext ? driver().contexts.resolve(peerContext) : nullptr;
-  if (!peer) return CUDA_ERROR_INVALID_CONTEXT;
+  Context *context, *peer;
+  if (CUresult result = resolve_peer(peerContext, &context, &peer)) return result;
   std::lock_guard lock(context->mutex);
   return context->peers.erase(peer) ? CUDA_SUCCESS : CUDA_ERROR_PEER_ACCESS_NOT_ENABLED;
 }

@@ -17,7 +17,7 @@ CONFORM(cuCheckpointProcessGetRestoreThreadId, names_a_thread_of_the_process) {
   expect_code("no result", cuCheckpointProcessGetRestoreThreadId(getpid(), nullptr),
               CUDA_ERROR_INVALID_VALUE);
   expect_code("no process", cuCheckpointProcessGetRestoreThreadId(0, &thread),
-              CUDA_ERROR_INVALID_VALUE);
+              CUDA_ERROR_OPERATING_SYSTEM);
 }
 
 }  // namespace limen::conform

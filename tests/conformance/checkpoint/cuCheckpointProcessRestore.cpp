@@ -17,7 +17,7 @@ CONFORM(cuCheckpointProcessRestore, leaves_the_process_locked) {
   CUcheckpointRestoreArgs args{};
   args.gpuPairsCount = 1;
   expect_code("pairs without a list", cuCheckpointProcessRestore(pid, &args),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+              CUDA_ERROR_INVALID_VALUE);
   expect_code("restore", cuCheckpointProcessRestore(pid, nullptr), CUDA_SUCCESS);
   CUprocessState state = CU_PROCESS_STATE_FAILED;
   REQUIRE(cuCheckpointProcessGetState(pid, &state));

@@ -20,7 +20,7 @@ CONFORM(cuCtxAttach, counts_uses) {
   expect_code("attaches", cuCtxAttach(&attached, 0), CUDA_SUCCESS);
   expect_true("the current", attached == made);
   REQUIRE(cuCtxDetach(made));
-  expect_code("one use is left", cuMemAlloc(&address, 16), CUDA_SUCCESS);  // to measure on H200
+  expect_code("one use is left", cuMemAlloc(&address, 16), CUDA_SUCCESS);
   expect_code("flags", cuCtxAttach(&attached, 1), CUDA_ERROR_INVALID_VALUE);
   expect_code("no result", cuCtxAttach(nullptr, 0), CUDA_ERROR_INVALID_VALUE);
 }

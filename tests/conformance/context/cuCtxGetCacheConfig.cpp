@@ -18,7 +18,7 @@ CONFORM(cuCtxGetCacheConfig, is_what_was_set) {
   expect("none at first", config, CU_FUNC_CACHE_PREFER_NONE);
   REQUIRE(cuCtxSetCacheConfig(CU_FUNC_CACHE_PREFER_SHARED));
   expect_code("asks again", cuCtxGetCacheConfig(&config), CUDA_SUCCESS);
-  expect("shared", config, CU_FUNC_CACHE_PREFER_SHARED);  // to measure on H200
+  expect("shared", config, CU_FUNC_CACHE_PREFER_SHARED);
   expect_code("no result", cuCtxGetCacheConfig(nullptr), CUDA_ERROR_INVALID_VALUE);
 }
 

@@ -2,10 +2,13 @@
 
 namespace limen::conform {
 
-CONFORM(cuCtxGetExecAffinity, is_not_supported) {
+CONFORM(cuCtxGetExecAffinity, counts_the_multiprocessors) {
   CUexecAffinityParam param{};
-  expect_code("get", cuCtxGetExecAffinity(&param, CU_EXEC_AFFINITY_TYPE_SM_COUNT),
-              CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY);  // to measure on H200
+  expect_code("get", cuCtxGetExecAffinity(&param, CU_EXEC_AFFINITY_TYPE_SM_COUNT), CUDA_SUCCESS);
+  int all = 0;
+  REQUIRE(cuDeviceGetAttribute(&all, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0));
+  expect("of its type", param.type, CU_EXEC_AFFINITY_TYPE_SM_COUNT);
+  expect_true("all of them", param.param.smCount.val == static_cast<unsigned>(all));
   expect_code("no result", cuCtxGetExecAffinity(nullptr, CU_EXEC_AFFINITY_TYPE_SM_COUNT),
               CUDA_ERROR_INVALID_VALUE);
 }
@@ -20,9 +23,9 @@ CONFORM(cuCtxGetExecAffinity, without_MPS) {
   CUexecAffinityParam affinity;
   std::memset(&affinity, 0, sizeof affinity);
   expect_code("asks", cuCtxGetExecAffinity(&affinity, CU_EXEC_AFFINITY_TYPE_SM_COUNT),
-              CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY);  // to measure on H200
+              CUDA_SUCCESS);
   expect_code("unknown type", cuCtxGetExecAffinity(&affinity, CU_EXEC_AFFINITY_TYPE_MAX),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+              CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY);
   expect_code("no result", cuCtxGetExecAffinity(nullptr, CU_EXEC_AFFINITY_TYPE_SM_COUNT),
               CUDA_ERROR_INVALID_VALUE);
 }

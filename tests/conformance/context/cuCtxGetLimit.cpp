@@ -50,8 +50,7 @@ CONFORM(cuCtxGetLimit, is_what_was_set) {
 CONFORM(cuCtxGetLimit, wrong_arguments) {
   size_t value = 0;
   expect_code("no result", cuCtxGetLimit(nullptr, CU_LIMIT_STACK_SIZE), CUDA_ERROR_INVALID_VALUE);
-  expect_code("unknown", cuCtxGetLimit(&value, CUlimit(99)),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+  expect_code("unknown", cuCtxGetLimit(&value, CUlimit(99)), CUDA_ERROR_INVALID_VALUE);
   expect_code("unknown and no result", cuCtxGetLimit(nullptr, CUlimit(99)),
               CUDA_ERROR_INVALID_VALUE);
 }

@@ -15,7 +15,7 @@ CONFORM(cuCtxGetSharedMemConfig, four_bytes_on_every_recent_device) {
   expect("four", config, CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE);
   REQUIRE(cuCtxSetSharedMemConfig(CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE));
   expect_code("asks again", cuCtxGetSharedMemConfig(&config), CUDA_SUCCESS);
-  expect("still four", config, CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE);  // to measure on H200
+  expect("still four", config, CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE);
   expect_code("no result", cuCtxGetSharedMemConfig(nullptr), CUDA_ERROR_INVALID_VALUE);
 }
 

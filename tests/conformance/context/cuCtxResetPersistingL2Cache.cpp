@@ -19,8 +19,7 @@ CONFORM(cuCtxResetPersistingL2Cache, has_nothing_to_show) {
   REQUIRE(launch(common_kernel("trap"), 1, 1, nullptr));
   REQUIRE(
       (cuCtxSynchronize(nullptr) == CUDA_ERROR_LAUNCH_FAILED ? CUDA_SUCCESS : CUDA_ERROR_UNKNOWN));
-  expect_code("of a failed context", cuCtxResetPersistingL2Cache(),
-              CUDA_ERROR_LAUNCH_FAILED);  // to measure on H200
+  expect_code("of a failed context", cuCtxResetPersistingL2Cache(), CUDA_ERROR_LAUNCH_FAILED);
 }
 
 CONFORM_WITH(cuCtxResetPersistingL2Cache, needs_a_context_too, initialised) {

@@ -15,10 +15,10 @@ CONFORM(cuCtxSetCacheConfig, every_preference) {
   CUfunc_cache now = CU_FUNC_CACHE_PREFER_NONE;
   expect_code("shared", cuCtxSetCacheConfig(CU_FUNC_CACHE_PREFER_SHARED), CUDA_SUCCESS);
   REQUIRE(cuCtxGetCacheConfig(&now));
-  expect("shared now", now, CU_FUNC_CACHE_PREFER_SHARED);  // to measure on H200
+  expect("shared now", now, CU_FUNC_CACHE_PREFER_SHARED);
   expect_code("L1", cuCtxSetCacheConfig(CU_FUNC_CACHE_PREFER_L1), CUDA_SUCCESS);
   REQUIRE(cuCtxGetCacheConfig(&now));
-  expect("L1 now", now, CU_FUNC_CACHE_PREFER_L1);  // to measure on H200
+  expect("L1 now", now, CU_FUNC_CACHE_PREFER_L1);
   expect_code("equal", cuCtxSetCacheConfig(CU_FUNC_CACHE_PREFER_EQUAL), CUDA_SUCCESS);
   expect_code("none", cuCtxSetCacheConfig(CU_FUNC_CACHE_PREFER_NONE), CUDA_SUCCESS);
   expect_code("unknown", cuCtxSetCacheConfig(CUfunc_cache(4)), CUDA_ERROR_INVALID_VALUE);

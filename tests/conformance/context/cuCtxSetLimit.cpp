@@ -77,7 +77,7 @@ CONFORM(cuCtxSetLimit, deep_calls_fail_with_the_usual_stack) {
   REQUIRE(launch(kernel, 1, 32, nullptr, out.at(), 4000u));
   expect_true("4000 calls deep", cuCtxSynchronize(nullptr) != CUDA_SUCCESS);
   expect_code("limits cannot be set then", cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 4096),
-              CUDA_ERROR_ILLEGAL_ADDRESS);  // to measure on H200
+              CUDA_ERROR_ILLEGAL_ADDRESS);
 }
 
 CONFORM(cuCtxSetLimit, other_limits) {
@@ -88,9 +88,11 @@ CONFORM(cuCtxSetLimit, other_limits) {
   int most = 0;
   REQUIRE(cuDeviceGetAttribute(&most, CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE, 0));
   expect_code("persisting cache", cuCtxSetLimit(CU_LIMIT_PERSISTING_L2_CACHE_SIZE, size_t{1} << 40),
-              CUDA_SUCCESS);  // to measure on H200
-  expect_true("cut to what there is",
-              limit(CU_LIMIT_PERSISTING_L2_CACHE_SIZE) == static_cast<size_t>(most));
+              CUDA_ERROR_INVALID_VALUE);
+  expect("it stays as it was", limit(CU_LIMIT_PERSISTING_L2_CACHE_SIZE), size_t{0});
+  expect_code("all of the cache",
+              cuCtxSetLimit(CU_LIMIT_PERSISTING_L2_CACHE_SIZE, static_cast<size_t>(most)),
+              CUDA_SUCCESS);
   expect_code("fetch", cuCtxSetLimit(CU_LIMIT_MAX_L2_FETCH_GRANULARITY, 32), CUDA_SUCCESS);
   expect_code("pending launches", cuCtxSetLimit(CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT, 4096),
               CUDA_SUCCESS);

@@ -21,8 +21,7 @@ CONFORM(cuCtxSetSharedMemConfig, every_size) {
               CUDA_SUCCESS);
   CUsharedconfig config = CU_SHARED_MEM_CONFIG_DEFAULT_BANK_SIZE;
   REQUIRE(cuCtxGetSharedMemConfig(&config));
-  expect("a hint without effect", config,
-         CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE);  // to measure on H200
+  expect("a hint without effect", config, CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE);
   expect_code("unknown", cuCtxSetSharedMemConfig(CUsharedconfig(3)), CUDA_ERROR_INVALID_VALUE);
   expect_code("negative", cuCtxSetSharedMemConfig(CUsharedconfig(-1)), CUDA_ERROR_INVALID_VALUE);
 }

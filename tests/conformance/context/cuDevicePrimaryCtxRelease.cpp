@@ -26,8 +26,7 @@ CONFORM(cuDevicePrimaryCtxRelease, the_last_release_ends_it) {
   CUcontext now = nullptr;
   REQUIRE(cuCtxGetCurrent(&now));
   expect_true("still on the stack", now != nullptr);
-  expect_code("but destroyed", cuMemAlloc(&address, 16),
-              CUDA_ERROR_CONTEXT_IS_DESTROYED);  // to measure on H200
+  expect_code("but destroyed", cuMemAlloc(&address, 16), CUDA_ERROR_CONTEXT_IS_DESTROYED);
   CUcontext again = nullptr;
   REQUIRE(cuDevicePrimaryCtxRetain(&again, 0));
   REQUIRE(cuCtxSetCurrent(again));

@@ -38,8 +38,7 @@ CONFORM_WITH(cuDevicePrimaryCtxRetain, one_context_for_all, initialised) {
   expect_code("no result", cuDevicePrimaryCtxRetain(nullptr, 0), CUDA_ERROR_INVALID_VALUE);
   expect_code("no device", cuDevicePrimaryCtxRetain(&one, 99), CUDA_ERROR_INVALID_DEVICE);
   expect_code("negative device", cuDevicePrimaryCtxRetain(&one, -1), CUDA_ERROR_INVALID_DEVICE);
-  expect_code("neither", cuDevicePrimaryCtxRetain(nullptr, 99),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+  expect_code("neither", cuDevicePrimaryCtxRetain(nullptr, 99), CUDA_ERROR_INVALID_DEVICE);
 }
 
 CONFORM_WITH(cuDevicePrimaryCtxRetain, needs_cuInit, nothing) {

@@ -12,14 +12,15 @@ CONFORM(cuCoredumpGetAttribute, flags_follow_lightweight) {
   expect_code("after", cuCoredumpGetAttribute(CU_COREDUMP_GENERATION_FLAGS, &flags, &size),
               CUDA_SUCCESS);
   expect("all that leave out", flags & CU_COREDUMP_LIGHTWEIGHT_FLAGS,
-         int{CU_COREDUMP_LIGHTWEIGHT_FLAGS});  // to measure on H200
+         int{CU_COREDUMP_LIGHTWEIGHT_FLAGS});
 }
 
 CONFORM(cuCoredumpGetAttribute, wrong_arguments) {
-  char text[1024];
+  char text[1024] = {};
   size_t size = 2;
   expect_code("too small for a name", cuCoredumpGetAttribute(CU_COREDUMP_FILE, text, &size),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+              CUDA_SUCCESS);
+  expect_true("it is cut", std::strlen(text) <= 2);
   expect_code("no size", cuCoredumpGetAttribute(CU_COREDUMP_FILE, text, nullptr),
               CUDA_ERROR_INVALID_VALUE);
 }

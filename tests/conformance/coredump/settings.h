@@ -2,6 +2,8 @@
 #pragma once
 #include <unistd.h>
 
+#include <utility>
+
 #include "conformance/conform.h"
 
 namespace limen::conform {
@@ -38,6 +40,16 @@ std::string get_name(Get get, CUcoredumpSettings attribute) {
   size_t size = sizeof text;
   REQUIRE(get(attribute, text, &size));
   return text;
+}
+
+/// The name with HOST and PID where this machine's name and this process stand.
+inline std::string without_machine(std::string name) {
+  char host[256] = {};
+  gethostname(host, sizeof host - 1);
+  for (auto [part, word] :
+       {std::pair{std::string(host), "HOST"}, std::pair{std::to_string(getpid()), "PID"}})
+    if (size_t at = name.find(part); at != std::string::npos) name.replace(at, part.size(), word);
+  return name;
 }
 
 }  // namespace limen::conform

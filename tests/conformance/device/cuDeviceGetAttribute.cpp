@@ -15,9 +15,9 @@ CONFORM_WITH(cuDeviceGetAttribute, what_programs_count_on, initialised) {
   REQUIRE(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE_NOR, 0));
   expect("wait for nor", value, 1);
   REQUIRE(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_COOPERATIVE_MULTI_DEVICE_LAUNCH, 0));
-  expect("cooperative on several devices", value, 1);  // to measure on H200
+  expect("cooperative on several devices", value, 1);
   REQUIRE(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT, 0));
-  expect("memory domains", value, 4);  // to measure on H200
+  expect("memory domains", value, 4);
   expect_code("unknown", cuDeviceGetAttribute(&value, static_cast<CUdevice_attribute>(5000), 0),
               CUDA_ERROR_INVALID_VALUE);
   expect_code("no result", cuDeviceGetAttribute(nullptr, CU_DEVICE_ATTRIBUTE_WARP_SIZE, 0),
@@ -64,7 +64,7 @@ CONFORM_WITH(cuDeviceGetAttribute, every_number_of_the_list_is_answered, initial
   int refused = 0, value = 0;
   for (int i = 1; i < CU_DEVICE_ATTRIBUTE_MAX; ++i)
     refused += cuDeviceGetAttribute(&value, static_cast<CUdevice_attribute>(i), 0) != CUDA_SUCCESS;
-  expect("none refused", refused, 0);  // to measure on H200: numbers that have no name
+  expect("none refused", refused, 0);
 }
 
 CONFORM_WITH(cuDeviceGetAttribute, wrong_arguments, initialised) {
@@ -84,7 +84,7 @@ CONFORM_WITH(cuDeviceGetAttribute, wrong_arguments, initialised) {
   expect_code("negative device", cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_WARP_SIZE, -1),
               CUDA_ERROR_INVALID_DEVICE);
   expect_code("unknown of no device", cuDeviceGetAttribute(&value, CUdevice_attribute(9999), 99),
-              CUDA_ERROR_INVALID_DEVICE);  // to measure on H200
+              CUDA_ERROR_INVALID_DEVICE);
 }
 
 CONFORM_WITH(cuDeviceGetAttribute, needs_cuInit, nothing) {

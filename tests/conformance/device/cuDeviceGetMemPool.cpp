@@ -8,8 +8,8 @@ CONFORM_WITH(cuDeviceGetMemPool, is_the_default_pool_at_first, initialised) {
   REQUIRE(cuDeviceGetDefaultMemPool(&first, 0));
   expect_true("the default", now == first && now);
   expect_code("no result", cuDeviceGetMemPool(nullptr, 0), CUDA_ERROR_INVALID_VALUE);
-  expect_code("no device", cuDeviceGetMemPool(&now, 99), CUDA_ERROR_INVALID_DEVICE);
-  expect_code("negative device", cuDeviceGetMemPool(&now, -1), CUDA_ERROR_INVALID_DEVICE);
+  expect_code("no device", cuDeviceGetMemPool(&now, 99), CUDA_ERROR_INVALID_VALUE);
+  expect_code("negative device", cuDeviceGetMemPool(&now, -1), CUDA_ERROR_INVALID_VALUE);
 }
 
 CONFORM(cuDeviceGetMemPool, is_the_pool_that_was_set) {

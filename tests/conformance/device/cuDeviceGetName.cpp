@@ -24,7 +24,7 @@ CONFORM_WITH(cuDeviceGetName, is_cut_to_the_buffer, initialised) {
   char piece[8];
   std::memset(piece, 'x', sizeof piece);
   expect_code("5 bytes", cuDeviceGetName(piece, 5, 0), CUDA_SUCCESS);
-  expect("4 letters", std::string_view(piece), whole.substr(0, 4));
+  expect_true("its first letters", piece == whole.substr(0, 4));
   expect("nothing behind them", std::string_view(piece + 5, 3), "xxx");
   expect_code("1 byte", cuDeviceGetName(piece, 1, 0), CUDA_SUCCESS);
   expect("the empty text", std::string_view(piece), "");
@@ -34,8 +34,13 @@ CONFORM_WITH(cuDeviceGetName, wrong_arguments, initialised) {
   char name[16];
   expect_code("no device", cuDeviceGetName(name, sizeof name, 99), CUDA_ERROR_INVALID_DEVICE);
   expect_code("no buffer", cuDeviceGetName(nullptr, 16, 0), CUDA_ERROR_INVALID_VALUE);
-  expect_code("no bytes", cuDeviceGetName(name, 0, 0), CUDA_ERROR_INVALID_VALUE);
-  expect_code("fewer than none", cuDeviceGetName(name, -3, 0), CUDA_ERROR_INVALID_VALUE);
+}
+
+CONFORM_WITH(cuDeviceGetName, no_room, initialised) {
+  // NVIDIA's driver writes around a buffer that has no room.
+  static char room[4096];
+  expect_code("no bytes", cuDeviceGetName(room + 2048, 0, 0), CUDA_ERROR_INVALID_VALUE);
+  expect_code("fewer than none", cuDeviceGetName(room + 2048, -3, 0), CUDA_SUCCESS);
 }
 
 CONFORM_WITH(cuDeviceGetName, needs_cuInit, nothing) {

@@ -34,11 +34,11 @@ CONFORM_WITH(cuDeviceGetTexture1DLinearMaxWidth, wrong_arguments, initialised) {
   expect_code("no channels", cuDeviceGetTexture1DLinearMaxWidth(&width, CU_AD_FORMAT_FLOAT, 0, 0),
               CUDA_ERROR_INVALID_VALUE);
   expect_code("3 channels", cuDeviceGetTexture1DLinearMaxWidth(&width, CU_AD_FORMAT_FLOAT, 3, 0),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+              CUDA_ERROR_INVALID_VALUE);
   expect_code("5 channels", cuDeviceGetTexture1DLinearMaxWidth(&width, CU_AD_FORMAT_FLOAT, 5, 0),
               CUDA_ERROR_INVALID_VALUE);
   expect_code("no format", cuDeviceGetTexture1DLinearMaxWidth(&width, CUarray_format(0), 1, 0),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+              CUDA_ERROR_INVALID_VALUE);
   expect_code("no device", cuDeviceGetTexture1DLinearMaxWidth(&width, CU_AD_FORMAT_FLOAT, 1, 99),
               CUDA_ERROR_INVALID_DEVICE);
 }

@@ -33,11 +33,10 @@ CONFORM(cuDeviceSetMemPool, allocations_come_from_the_pool) {
 
 CONFORM(cuDeviceSetMemPool, wrong_arguments) {
   expect_code("no pool", cuDeviceSetMemPool(0, nullptr), CUDA_ERROR_INVALID_VALUE);
-  expect_code("no device", cuDeviceSetMemPool(99, make_pool()), CUDA_ERROR_INVALID_DEVICE);
+  expect_code("no device", cuDeviceSetMemPool(99, make_pool()), CUDA_ERROR_INVALID_VALUE);
   CUmemoryPool gone = make_pool();
   REQUIRE(cuMemPoolDestroy(gone));
-  expect_code("a destroyed pool", cuDeviceSetMemPool(0, gone),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+  expect_code("a destroyed pool", cuDeviceSetMemPool(0, gone), CUDA_SUCCESS);
 }
 
 CONFORM_WITH(cuDeviceSetMemPool, needs_cuInit, nothing) {

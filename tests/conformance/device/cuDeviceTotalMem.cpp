@@ -35,8 +35,7 @@ CONFORM_WITH(cuDeviceTotalMem, wrong_arguments, initialised) {
   size_t bytes = 0;
   expect_code("no device", cuDeviceTotalMem(&bytes, 99), CUDA_ERROR_INVALID_DEVICE);
   expect_code("no result", cuDeviceTotalMem(nullptr, 0), CUDA_ERROR_INVALID_VALUE);
-  expect_code("neither", cuDeviceTotalMem(nullptr, 99),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+  expect_code("neither", cuDeviceTotalMem(nullptr, 99), CUDA_ERROR_INVALID_VALUE);
 }
 
 CONFORM_WITH(cuDeviceTotalMem, needs_cuInit, nothing) {

@@ -35,11 +35,11 @@ CONFORM(cuEventDestroy, while_it_is_pending) {
 
 CONFORM(cuEventDestroy, handles_that_are_none) {
   expect_code("null", cuEventDestroy(nullptr), CUDA_ERROR_INVALID_HANDLE);
-  expect_code("foreign", cuEventDestroy(foreign_handle<CUevent>()), CUDA_ERROR_INVALID_HANDLE);
+  expect_code("foreign", cuEventDestroy(foreign_handle<CUevent>()), CUDA_ERROR_INVALID_CONTEXT);
   CUstream stream = nullptr;
   REQUIRE(cuStreamCreate(&stream, 0));
   expect_code("a stream", cuEventDestroy(reinterpret_cast<CUevent>(stream)),
-              CUDA_ERROR_INVALID_HANDLE);
+              CUDA_ERROR_CONTEXT_IS_DESTROYED);
   expect_code("the stream lives", cuStreamSynchronize(stream), CUDA_SUCCESS);
 }
 
@@ -47,7 +47,8 @@ CONFORM(cuEventDestroy, from_a_thread_without_a_context) {
   CUevent event = nullptr;
   REQUIRE(cuEventCreate(&event, 0));
   expect_code("elsewhere", on_a_bare_thread([&] { return cuEventDestroy(event); }), CUDA_SUCCESS);
-  expect_code("here", cuEventDestroy(event), CUDA_ERROR_INVALID_HANDLE);
+  // NVIDIA's driver reads what the event has left behind.
+  expect_true("it is gone here, too", cuEventDestroy(event) != CUDA_SUCCESS);
 }
 
 CONFORM_WITH(cuEventDestroy, needs_cuInit, nothing) {

@@ -24,7 +24,7 @@ CONFORM(cuEventElapsedTime, is_what_passed_on_the_stream) {
   expect_true("60 ms and less than 10 s", time >= 59 && time < 10000);
   float back = 0;
   expect_code("backwards", cuEventElapsedTime(&back, end, start), CUDA_SUCCESS);
-  expect("is the negative", back, -time);  // to measure on H200
+  expect_true("is its negative", back == -time);
 }
 
 CONFORM(cuEventElapsedTime, events_that_have_no_time) {
@@ -56,8 +56,8 @@ CONFORM(cuEventElapsedTime, arguments_that_are_none) {
   expect_code("no start", cuEventElapsedTime(&time, nullptr, event), CUDA_ERROR_INVALID_HANDLE);
   expect_code("no end", cuEventElapsedTime(&time, event, nullptr), CUDA_ERROR_INVALID_HANDLE);
   expect_code("foreign", cuEventElapsedTime(&time, foreign_handle<CUevent>(), event),
-              CUDA_ERROR_INVALID_HANDLE);
-  expect_code("no place", cuEventElapsedTime(nullptr, event, event), CUDA_ERROR_INVALID_VALUE);
+              CUDA_ERROR_INVALID_CONTEXT);
+  expect_code("no place", cuEventElapsedTime(nullptr, event, event), CUDA_ERROR_INVALID_HANDLE);
 }
 
 CONFORM(cuEventElapsedTime, of_two_contexts) {
@@ -71,8 +71,7 @@ CONFORM(cuEventElapsedTime, of_two_contexts) {
   REQUIRE(cuEventRecord(there, nullptr));
   REQUIRE(cuEventSynchronize(there));
   float time = 0;
-  expect_code("refused", cuEventElapsedTime(&time, here, there),
-              CUDA_ERROR_INVALID_HANDLE);  // to measure on H200
+  expect_code("refused", cuEventElapsedTime(&time, here, there), CUDA_ERROR_INVALID_HANDLE);
 }
 
 CONFORM_WITH(cuEventElapsedTime, needs_cuInit, nothing) {

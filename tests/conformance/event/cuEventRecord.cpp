@@ -60,7 +60,7 @@ CONFORM(cuEventRecord, handles_that_are_none) {
   REQUIRE(cuEventCreate(&event, 0));
   expect_code("no event", cuEventRecord(nullptr, nullptr), CUDA_ERROR_INVALID_HANDLE);
   expect_code("a foreign event", cuEventRecord(foreign_handle<CUevent>(), nullptr),
-              CUDA_ERROR_INVALID_HANDLE);
+              CUDA_ERROR_INVALID_CONTEXT);
   expect_code("a destroyed stream", cuEventRecord(event, destroyed_stream()),
               CUDA_ERROR_INVALID_HANDLE);
   expect_code("a foreign stream", cuEventRecord(event, foreign_handle<CUstream>()),

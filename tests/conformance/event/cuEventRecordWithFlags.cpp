@@ -66,7 +66,7 @@ CONFORM(cuEventRecordWithFlags, handles_that_are_none) {
               CUDA_ERROR_INVALID_HANDLE);
   expect_code("a foreign event",
               cuEventRecordWithFlags(foreign_handle<CUevent>(), nullptr, CU_EVENT_RECORD_DEFAULT),
-              CUDA_ERROR_INVALID_HANDLE);
+              CUDA_ERROR_INVALID_CONTEXT);
   expect_code("a destroyed stream",
               cuEventRecordWithFlags(event, destroyed_stream(), CU_EVENT_RECORD_DEFAULT),
               CUDA_ERROR_INVALID_HANDLE);
@@ -106,10 +106,9 @@ CONFORM_WITH(cuEventRecordWithFlags, needs_cuInit, nothing) {
 CONFORM(cuEventRecordWithFlags, flags) {
   CUevent event = nullptr;
   REQUIRE(cuEventCreate(&event, 0));
-  // to measure on H200: the code; the manual says that it is invalid.
   expect_code("external, no capture",
               cuEventRecordWithFlags(event, nullptr, CU_EVENT_RECORD_EXTERNAL),
-              CUDA_ERROR_INVALID_VALUE);
+              CUDA_ERROR_ILLEGAL_STATE);
   expect_code("unknown", cuEventRecordWithFlags(event, nullptr, 2), CUDA_ERROR_INVALID_VALUE);
   float time = 0;
   expect_code("nothing was recorded", cuEventElapsedTime(&time, event, event),

@@ -59,7 +59,7 @@ CONFORM(cuEventSynchronize, tells_of_a_kernel_that_failed) {
 
 CONFORM(cuEventSynchronize, handles_that_are_none) {
   expect_code("null", cuEventSynchronize(nullptr), CUDA_ERROR_INVALID_HANDLE);
-  expect_code("foreign", cuEventSynchronize(foreign_handle<CUevent>()), CUDA_ERROR_INVALID_HANDLE);
+  expect_code("foreign", cuEventSynchronize(foreign_handle<CUevent>()), CUDA_ERROR_INVALID_CONTEXT);
   CUevent event = nullptr;
   REQUIRE(cuEventCreate(&event, 0));
   REQUIRE(cuEventDestroy(event));

@@ -53,8 +53,7 @@ CONFORM(cuFuncGetName, is_the_name_of_the_text) {
   expect_code("no result", cuFuncGetName(nullptr, function), CUDA_ERROR_INVALID_VALUE);
   expect_code("no function", cuFuncGetName(&name, nullptr), CUDA_ERROR_INVALID_VALUE);
   REQUIRE(cuModuleUnload(module));
-  expect_code("unloaded", cuFuncGetName(&name, function),
-              CUDA_ERROR_INVALID_HANDLE);  // to measure on H200
+  expect_code("unloaded", cuFuncGetName(&name, function), CUDA_ERROR_INVALID_HANDLE);
 }
 
 CONFORM_WITH(cuFuncGetName, needs_cuInit, nothing) {

@@ -72,10 +72,9 @@ CONFORM(cuFuncGetParamInfo, places_of_parameters) {
               CUDA_ERROR_INVALID_VALUE);
   expect_code("no place", cuFuncGetParamInfo(mixed, 0, nullptr, &size), CUDA_ERROR_INVALID_VALUE);
   expect_code("no function", cuFuncGetParamInfo(nullptr, 0, &offset, &size),
-              CUDA_ERROR_INVALID_HANDLE);  // to measure on H200
+              CUDA_ERROR_INVALID_VALUE);
   REQUIRE(cuModuleUnload(module));
-  expect_code("unloaded", cuFuncGetParamInfo(mixed, 0, &offset, &size),
-              CUDA_ERROR_INVALID_HANDLE);  // to measure on H200
+  expect_code("unloaded", cuFuncGetParamInfo(mixed, 0, &offset, &size), CUDA_ERROR_INVALID_HANDLE);
 }
 
 CONFORM_WITH(cuFuncGetParamInfo, needs_cuInit, nothing) {

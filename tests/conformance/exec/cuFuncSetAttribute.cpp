@@ -140,7 +140,7 @@ CONFORM(cuFuncSetAttribute, hints) {
   expect("spread", value, int{CU_CLUSTER_SCHEDULING_POLICY_SPREAD});
   expect_code("unknown policy",
               cuFuncSetAttribute(sizes, CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE, 9),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+              CUDA_ERROR_INVALID_VALUE);
 }
 
 CONFORM(cuFuncSetAttribute, cluster_dimensions) {
@@ -159,9 +159,9 @@ CONFORM(cuFuncSetAttribute, cluster_dimensions) {
   REQUIRE(cuCtxSynchronize(nullptr));
   expect("it ran", read<uint32_t>(words.at(12)), 4u);
   expect_code("a grid of half a cluster", launch(shape, 3, 32, nullptr, words.at()),
-              CUDA_ERROR_INVALID_CLUSTER_SIZE);  // to measure on H200
+              CUDA_ERROR_INVALID_CLUSTER_SIZE);
   expect_code("negative", cuFuncSetAttribute(shape, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH, -1),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+              CUDA_ERROR_INVALID_VALUE);
 }
 
 CONFORM(cuFuncSetAttribute, wrong_arguments) {
@@ -182,7 +182,7 @@ CONFORM(cuFuncSetAttribute, wrong_arguments) {
   REQUIRE(cuModuleUnload(module));
   expect_code("unloaded",
               cuFuncSetAttribute(sizes, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 16),
-              CUDA_ERROR_INVALID_HANDLE);  // to measure on H200
+              CUDA_ERROR_INVALID_HANDLE);
 }
 
 CONFORM(cuFuncSetAttribute, foreign_memory) {

@@ -60,7 +60,7 @@ CONFORM(cuFuncSetCacheConfig, every_preference) {
               CUDA_ERROR_INVALID_HANDLE);
   REQUIRE(cuModuleUnload(module));
   expect_code("unloaded", cuFuncSetCacheConfig(function, CU_FUNC_CACHE_PREFER_NONE),
-              CUDA_ERROR_INVALID_HANDLE);  // to measure on H200
+              CUDA_ERROR_INVALID_HANDLE);
 }
 
 CONFORM_WITH(cuFuncSetCacheConfig, needs_a_context, initialised) {

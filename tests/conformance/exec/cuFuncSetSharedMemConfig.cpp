@@ -68,7 +68,7 @@ CONFORM(cuFuncSetSharedMemConfig, every_size) {
   REQUIRE(cuModuleUnload(module));
   expect_code("unloaded",
               cuFuncSetSharedMemConfig(function, CU_SHARED_MEM_CONFIG_DEFAULT_BANK_SIZE),
-              CUDA_ERROR_INVALID_HANDLE);  // to measure on H200
+              CUDA_ERROR_INVALID_HANDLE);
 }
 
 CONFORM_WITH(cuFuncSetSharedMemConfig, needs_a_context, initialised) {

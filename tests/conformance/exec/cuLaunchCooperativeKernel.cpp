@@ -111,7 +111,7 @@ CONFORM(cuLaunchCooperativeKernel, wrong_arguments) {
               CUDA_ERROR_INVALID_VALUE);
   expect_code("too much shared memory",
               cuLaunchCooperativeKernel(meet, 1, 1, 1, 1, 1, 1, 1 << 20, nullptr, list),
-              CUDA_ERROR_INVALID_VALUE);
+              CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
   expect_code("no parameters",
               cuLaunchCooperativeKernel(meet, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr),
               CUDA_ERROR_INVALID_VALUE);

@@ -23,7 +23,7 @@ CONFORM(cuLaunchCooperativeKernelMultiDevice, one_device) {
   launch.gridDimX = 1;
   launch.hStream = nullptr;
   expect_code("default stream", cuLaunchCooperativeKernelMultiDevice(&launch, 1, 0),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+              CUDA_ERROR_INVALID_HANDLE);
 }
 
 CONFORM(cuLaunchCooperativeKernelMultiDevice, wrong_arguments) {

@@ -81,8 +81,9 @@ CONFORM(cuLaunchHostFunc, a_failed_context_calls_none) {
   CUstream stream = nullptr;
   REQUIRE(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
   Seen seen;
+  CUfunction trap = common_kernel("trap");  // loading may wait for what runs
   Gate gate(stream);
-  REQUIRE(launch(common_kernel("trap"), 1, 1, stream));
+  REQUIRE(launch(trap, 1, 1, stream));
   expect_code("launches", cuLaunchHostFunc(stream, note, &seen), CUDA_SUCCESS);
   gate.open();
   expect_code("the failure", cuStreamSynchronize(stream), CUDA_ERROR_LAUNCH_FAILED);
@@ -98,16 +99,18 @@ CONFORM(cuLaunchHostFunc, may_not_call_the_driver) {
   static CUevent event = nullptr;
   REQUIRE(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
   REQUIRE(cuEventCreate(&event, 0));
+  // What waits comes last, and nobody waits for it: -1 says that a call did not return.
   CUhostFn calls = [](void*) {
     CUdeviceptr address = 0;
-    memory = static_cast<int>(cuMemAlloc(&address, 16));
-    stream_wait = static_cast<int>(cuStreamSynchronize(stream));
     stream_query = static_cast<int>(cuStreamQuery(stream));
+    memory = static_cast<int>(cuMemAlloc(&address, 16));
     event_wait = static_cast<int>(cuEventSynchronize(event));
     context_wait = static_cast<int>(cuCtxSynchronize(nullptr));
+    stream_wait = static_cast<int>(cuStreamSynchronize(stream));
   };
   expect_code("launches", cuLaunchHostFunc(stream, calls, nullptr), CUDA_SUCCESS);
-  REQUIRE(cuStreamSynchronize(stream));
+  for (int i = 0; i < 500 && stream_wait.load() == -1; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
   expect("memory", memory.load(), 800);                         // to measure on H200
   expect("waiting for its stream", stream_wait.load(), 800);    // to measure on H200
   expect("asking its stream", stream_query.load(), 800);        // to measure on H200

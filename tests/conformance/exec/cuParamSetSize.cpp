@@ -13,8 +13,7 @@ CONFORM(cuParamSetSize, is_needed_for_the_launch) {
   expect_code("set", cuParamSetSize(function, 12), CUDA_SUCCESS);
   REQUIRE(cuLaunch(function));
   expect("value", read<uint32_t>(word), 23u);
-  expect_code("more than the kernel takes", cuParamSetSize(function, 4096),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+  expect_code("more than the kernel takes", cuParamSetSize(function, 4096), CUDA_SUCCESS);
   expect_code("no function", cuParamSetSize(nullptr, 12), CUDA_ERROR_INVALID_HANDLE);
 }
 

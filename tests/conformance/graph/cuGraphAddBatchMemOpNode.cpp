@@ -64,8 +64,7 @@ CONFORM(cuGraphAddBatchMemOpNode, wrong_arguments) {
   CUgraphNode node = nullptr;
   CUstreamBatchMemOpParams op = write_op(out, 5);
   CUDA_BATCH_MEM_OP_NODE_PARAMS params = batch(&op, 0);
-  expect_code("none", cuGraphAddBatchMemOpNode(&node, graph, nullptr, 0, &params),
-              CUDA_SUCCESS);
+  expect_code("none", cuGraphAddBatchMemOpNode(&node, graph, nullptr, 0, &params), CUDA_SUCCESS);
   op.operation = static_cast<CUstreamBatchMemOpType>(77);
   params = batch(&op, 1);
   expect_code("no such operation", cuGraphAddBatchMemOpNode(&node, graph, nullptr, 0, &params),

@@ -109,8 +109,7 @@ CONFORM(cuGraphAddMemAllocNode, restrictions) {
   expect_code("clone", cuGraphClone(&clone, graph), CUDA_ERROR_NOT_SUPPORTED);
   expect_code("child", cuGraphAddChildGraphNode(&child, parent, nullptr, 0, graph),
               CUDA_ERROR_NOT_SUPPORTED);
-  expect_code("destroy a node", cuGraphDestroyNode(after),
-              CUDA_ERROR_NOT_SUPPORTED);
+  expect_code("destroy a node", cuGraphDestroyNode(after), CUDA_ERROR_NOT_SUPPORTED);
   expect_code("remove an edge", cuGraphRemoveDependencies(graph, &node, &after, nullptr, 1),
               CUDA_ERROR_NOT_SUPPORTED);
   CUgraphExec one = instantiate(graph), two = nullptr;

@@ -40,8 +40,7 @@ CONFORM(cuGraphAddMemFreeNode, what_the_graph_frees_nobody_else_may) {
   expect_code("adds", cuGraphAddMemFreeNode(&node, graph, &alloc, 1, address), CUDA_SUCCESS);
   run(graph);
   expect_code("cuMemFree", cuMemFree(address), CUDA_ERROR_INVALID_VALUE);
-  expect_code("cuMemFreeAsync", cuMemFreeAsync(address, nullptr),
-              CUDA_ERROR_INVALID_VALUE);
+  expect_code("cuMemFreeAsync", cuMemFreeAsync(address, nullptr), CUDA_ERROR_INVALID_VALUE);
 }
 
 CONFORM(cuGraphAddMemFreeNode, wrong_arguments) {

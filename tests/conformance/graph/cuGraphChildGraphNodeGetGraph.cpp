@@ -16,8 +16,7 @@ CONFORM(cuGraphChildGraphNodeGetGraph, is_the_node_s_own_graph) {
               CUDA_SUCCESS);
   run(graph);
   expect("value", read<uint32_t>(out), 2u);
-  expect_code("is not the caller's to destroy", cuGraphDestroy(inside),
-              CUDA_ERROR_INVALID_VALUE);
+  expect_code("is not the caller's to destroy", cuGraphDestroy(inside), CUDA_ERROR_INVALID_VALUE);
 }
 
 CONFORM(cuGraphChildGraphNodeGetGraph, wrong_arguments) {

@@ -14,8 +14,7 @@ CONFORM(cuGraphEventRecordNodeSetEvent, changes_the_event) {
 CONFORM(cuGraphEventRecordNodeSetEvent, wrong_arguments) {
   CUgraphNode node = nullptr;
   REQUIRE(cuGraphAddEventRecordNode(&node, new_graph(), nullptr, 0, new_event()));
-  expect_code("no event", cuGraphEventRecordNodeSetEvent(node, nullptr),
-              CUDA_ERROR_INVALID_VALUE);
+  expect_code("no event", cuGraphEventRecordNodeSetEvent(node, nullptr), CUDA_ERROR_INVALID_VALUE);
   expect_code("another type", cuGraphEventRecordNodeSetEvent(add_empty(new_graph()), new_event()),
               CUDA_ERROR_INVALID_VALUE);
 }

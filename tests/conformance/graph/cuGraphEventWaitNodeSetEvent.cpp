@@ -14,8 +14,7 @@ CONFORM(cuGraphEventWaitNodeSetEvent, changes_the_event) {
 CONFORM(cuGraphEventWaitNodeSetEvent, wrong_arguments) {
   CUgraphNode node = nullptr;
   REQUIRE(cuGraphAddEventWaitNode(&node, new_graph(), nullptr, 0, new_event()));
-  expect_code("no event", cuGraphEventWaitNodeSetEvent(node, nullptr),
-              CUDA_ERROR_INVALID_VALUE);
+  expect_code("no event", cuGraphEventWaitNodeSetEvent(node, nullptr), CUDA_ERROR_INVALID_VALUE);
   expect_code("another type", cuGraphEventWaitNodeSetEvent(add_empty(new_graph()), new_event()),
               CUDA_ERROR_INVALID_VALUE);
 }

@@ -32,8 +32,7 @@ CONFORM(cuGraphReleaseUserObject, wrong_arguments) {
   int ends = 0;
   CUgraph graph = new_graph();
   CUuserObject object = new_object(&ends);
-  expect_code("that it does not have", cuGraphReleaseUserObject(graph, object, 1),
-              CUDA_SUCCESS);
+  expect_code("that it does not have", cuGraphReleaseUserObject(graph, object, 1), CUDA_SUCCESS);
   expect("the program's own stays", ends, 0);
   expect_code("none", cuGraphReleaseUserObject(graph, object, 0), CUDA_ERROR_INVALID_VALUE);
 }

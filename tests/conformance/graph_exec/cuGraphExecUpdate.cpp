@@ -62,9 +62,9 @@ CONFORM(cuGraphExecUpdate, what_cannot_be) {
               CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
   expect("edges", info.result, CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED);
   // Which of them differs is a matter of how one looks.
-  expect_true("a node of it, or none",
-              !info.errorNode || info.errorNode == kernel || info.errorNode == lone ||
-                  info.errorNode == first || info.errorNode == second);
+  expect_true("a node of it, or none", !info.errorNode || info.errorNode == kernel ||
+                                           info.errorNode == lone || info.errorNode == first ||
+                                           info.errorNode == second);
   run(exec);
   expect("as before", read<uint32_t>(out), 2u);
 }

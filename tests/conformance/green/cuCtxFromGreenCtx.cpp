@@ -43,7 +43,6 @@ CONFORM(cuCtxFromGreenCtx, occupancy_counts_its_part) {
   REQUIRE(cuOccupancyMaxPotentialBlockSize(&grid, &block, kernel, nullptr, 0, 0));
   expect_true("blocks of its multiprocessors",
               grid == a_multiprocessor * static_cast<int>(halves.groups[0].sm.smCount));
-  // to measure on H200
 }
 
 CONFORM(cuCtxFromGreenCtx, wrong_arguments) {
@@ -51,8 +50,7 @@ CONFORM(cuCtxFromGreenCtx, wrong_arguments) {
   CUgreenCtx green = make_green(halves.groups[0]);
   CUcontext context = nullptr;
   expect_code("no result", cuCtxFromGreenCtx(nullptr, green), CUDA_ERROR_INVALID_VALUE);
-  expect_code("no context", cuCtxFromGreenCtx(&context, nullptr),
-              CUDA_ERROR_INVALID_CONTEXT);  // to measure on H200
+  expect_code("no context", cuCtxFromGreenCtx(&context, nullptr), CUDA_ERROR_INVALID_CONTEXT);
 }
 
 }  // namespace limen::conform

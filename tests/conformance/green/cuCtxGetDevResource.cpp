@@ -15,7 +15,7 @@ CONFORM(cuCtxGetDevResource, of_primary_and_green) {
   expect_code("no result", cuCtxGetDevResource(primary, nullptr, CU_DEV_RESOURCE_TYPE_SM),
               CUDA_ERROR_INVALID_VALUE);
   expect_code("no context", cuCtxGetDevResource(nullptr, &has, CU_DEV_RESOURCE_TYPE_SM),
-              CUDA_ERROR_INVALID_CONTEXT);  // to measure on H200
+              CUDA_ERROR_INVALID_CONTEXT);
 }
 
 }  // namespace limen::conform

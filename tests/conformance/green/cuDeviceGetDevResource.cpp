@@ -20,7 +20,7 @@ CONFORM(cuDeviceGetDevResource, wrong_arguments) {
   expect_code("no device", cuDeviceGetDevResource(999, &all, CU_DEV_RESOURCE_TYPE_SM),
               CUDA_ERROR_INVALID_DEVICE);
   expect_code("no type", cuDeviceGetDevResource(0, &all, CU_DEV_RESOURCE_TYPE_INVALID),
-              CUDA_ERROR_INVALID_RESOURCE_TYPE);  // to measure on H200
+              CUDA_ERROR_INVALID_RESOURCE_TYPE);
 }
 
 }  // namespace limen::conform

@@ -25,13 +25,20 @@ CONFORM(cuGreenCtxCreate, wrong_arguments) {
   CUdevResourceDesc description = describe(halves.groups[0]);
   CUgreenCtx green = nullptr;
   expect_code("no result", cuGreenCtxCreate(nullptr, description, 0, 1), CUDA_ERROR_INVALID_VALUE);
-  expect_code("no description", cuGreenCtxCreate(&green, nullptr, 0, 1), CUDA_ERROR_INVALID_VALUE);
   expect_code("without default stream", cuGreenCtxCreate(&green, description, 0, 0),
               CUDA_ERROR_INVALID_VALUE);
   expect_code("unknown flag", cuGreenCtxCreate(&green, description, 0, 3),
               CUDA_ERROR_INVALID_VALUE);
   expect_code("no such device", cuGreenCtxCreate(&green, description, 999, 1),
-              CUDA_ERROR_INVALID_DEVICE);  // to measure on H200
+              CUDA_ERROR_INVALID_DEVICE);
+}
+
+CONFORM(cuGreenCtxCreate, without_a_description) {
+  CUgreenCtx green = nullptr;
+  expect_code("create", cuGreenCtxCreate(&green, nullptr, 0, 1), CUDA_SUCCESS);
+  CUdevResource has{};
+  REQUIRE(cuGreenCtxGetDevResource(green, &has, CU_DEV_RESOURCE_TYPE_SM));
+  expect_true("everything", has.sm.smCount == device_sms().sm.smCount);  // to measure on H200
 }
 
 }  // namespace limen::conform

@@ -17,7 +17,7 @@ CONFORM(cuGreenCtxGetDevResource, gives_what_it_was_made_with) {
   expect_code("no result", cuGreenCtxGetDevResource(green, nullptr, CU_DEV_RESOURCE_TYPE_SM),
               CUDA_ERROR_INVALID_VALUE);
   expect_code("no type", cuGreenCtxGetDevResource(green, &has, CU_DEV_RESOURCE_TYPE_INVALID),
-              CUDA_ERROR_INVALID_RESOURCE_TYPE);  // to measure on H200
+              CUDA_ERROR_INVALID_RESOURCE_TYPE);
 }
 
 }  // namespace limen::conform

@@ -51,7 +51,7 @@ CONFORM(cuGreenCtxStreamCreate, stream_properties) {
   expect_code("no result", cuGreenCtxStreamCreate(nullptr, green, CU_STREAM_NON_BLOCKING, 0),
               CUDA_ERROR_INVALID_VALUE);
   expect_code("no context", cuGreenCtxStreamCreate(&stream, nullptr, CU_STREAM_NON_BLOCKING, 0),
-              CUDA_ERROR_INVALID_CONTEXT);  // to measure on H200
+              CUDA_ERROR_INVALID_CONTEXT);
 }
 
 }  // namespace limen::conform

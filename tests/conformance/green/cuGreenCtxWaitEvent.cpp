@@ -23,8 +23,7 @@ CONFORM(cuGreenCtxWaitEvent, holds_all_its_streams) {
   *open = 1;
   expect_code("goes on", cuStreamSynchronize(inside), CUDA_SUCCESS);
   expect("work was done", read<uint32_t>(word), 7u);
-  expect_code("no event", cuGreenCtxWaitEvent(green, nullptr),
-              CUDA_ERROR_INVALID_HANDLE);  // to measure on H200
+  expect_code("no event", cuGreenCtxWaitEvent(green, nullptr), CUDA_ERROR_INVALID_HANDLE);
   expect_code("no context", cuGreenCtxWaitEvent(nullptr, event), CUDA_ERROR_INVALID_CONTEXT);
 }
 

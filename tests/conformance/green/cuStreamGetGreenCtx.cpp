@@ -18,7 +18,7 @@ CONFORM(cuStreamGetGreenCtx, tells_green_streams_from_others) {
   expect_code("default stream", cuStreamGetGreenCtx(nullptr, &of), CUDA_SUCCESS);
   expect_true("of the current one", of == green);
   expect_code("per-thread stream", cuStreamGetGreenCtx(CU_STREAM_PER_THREAD, &of),
-              CUDA_ERROR_INVALID_HANDLE);  // to measure on H200
+              CUDA_ERROR_INVALID_HANDLE);
   expect_code("no result", cuStreamGetGreenCtx(inside, nullptr), CUDA_ERROR_INVALID_VALUE);
 }
 

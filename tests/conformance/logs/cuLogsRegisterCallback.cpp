@@ -37,7 +37,7 @@ CONFORM(cuLogsRegisterCallback, hears_of_failures) {
   expect_true("with text", !heard.last.empty());
   const bool names = heard.last.find("CUDA_ERROR_INVALID_VALUE") != std::string::npos &&
                      heard.last.find("cuLaunchKernel") != std::string::npos;
-  expect_true("that names the code and the call", names);  // to measure on H200
+  expect_true("that names the code and the call", names);
   expect_code("no function", cuLogsRegisterCallback(nullptr, nullptr, &handle),
               CUDA_ERROR_INVALID_VALUE);
   Heard second;

@@ -63,8 +63,7 @@ CONFORM(cuStreamBatchMemOp, most_operations) {
   for (unsigned i = 0; i < 256; ++i) ops.push_back(write_op(words.at(4 * i), i + 1));
   expect_code("255", cuStreamBatchMemOp(nullptr, 255, ops.data(), 0), CUDA_SUCCESS);
   expect("last", read<uint32_t>(words.at(4 * 254)), 255u);
-  expect_code("256", cuStreamBatchMemOp(nullptr, 256, ops.data(), 0),
-              CUDA_ERROR_INVALID_VALUE);
+  expect_code("256", cuStreamBatchMemOp(nullptr, 256, ops.data(), 0), CUDA_ERROR_INVALID_VALUE);
 }
 
 CONFORM(cuStreamBatchMemOp, wrong_arguments) {
@@ -81,8 +80,7 @@ CONFORM(cuStreamBatchMemOp, wrong_arguments) {
   expect_code("unknown operation", cuStreamBatchMemOp(nullptr, 1, ops, 0),
               CUDA_ERROR_INVALID_VALUE);
   ops[0] = barrier_op(7);
-  expect_code("unknown barrier", cuStreamBatchMemOp(nullptr, 1, ops, 0),
-              CUDA_ERROR_INVALID_VALUE);
+  expect_code("unknown barrier", cuStreamBatchMemOp(nullptr, 1, ops, 0), CUDA_ERROR_INVALID_VALUE);
   ops[0] = CUstreamBatchMemOpParams{};
   ops[0].operation = CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES;
   expect_code("flush of remote writes", cuStreamBatchMemOp(nullptr, 1, ops, 0),

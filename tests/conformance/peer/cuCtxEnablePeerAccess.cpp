@@ -6,7 +6,7 @@ namespace limen::conform {
 CONFORM(cuCtxEnablePeerAccess, wrong_contexts) {
   CUcontext own = nullptr;
   REQUIRE(cuCtxGetCurrent(&own));
-  expect_code("itself", cuCtxEnablePeerAccess(own, 0), CUDA_ERROR_INVALID_DEVICE);
+  expect_code("itself", cuCtxEnablePeerAccess(own, 0), CUDA_ERROR_PEER_ACCESS_UNSUPPORTED);
   expect_code("none", cuCtxEnablePeerAccess(nullptr, 0), CUDA_ERROR_INVALID_CONTEXT);
 }
 
@@ -52,18 +52,15 @@ CONFORM(cuCtxEnablePeerAccess, wrong_contexts_too) {
   CUcontext own = nullptr;
   REQUIRE(cuCtxGetCurrent(&own));
   expect_code("none", cuCtxEnablePeerAccess(nullptr, 0), CUDA_ERROR_INVALID_CONTEXT);
-  expect_code("none, with flags", cuCtxEnablePeerAccess(nullptr, 1),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
-  expect_code("itself", cuCtxEnablePeerAccess(own, 0),
-              CUDA_ERROR_INVALID_DEVICE);  // to measure on H200
+  expect_code("none, with flags", cuCtxEnablePeerAccess(nullptr, 1), CUDA_ERROR_INVALID_CONTEXT);
+  expect_code("itself", cuCtxEnablePeerAccess(own, 0), CUDA_ERROR_PEER_ACCESS_UNSUPPORTED);
   CUcontext other = nullptr;
   REQUIRE(cuCtxCreate(&other, nullptr, 0, 0));
   REQUIRE(cuCtxPopCurrent(&other));
   expect_code("of the same device", cuCtxEnablePeerAccess(other, 0),
-              CUDA_ERROR_INVALID_DEVICE);  // to measure on H200
+              CUDA_ERROR_PEER_ACCESS_UNSUPPORTED);
   REQUIRE(cuCtxDestroy(other));
-  expect_code("destroyed", cuCtxEnablePeerAccess(other, 0),
-              CUDA_ERROR_INVALID_CONTEXT);  // to measure on H200
+  expect_code("destroyed", cuCtxEnablePeerAccess(other, 0), CUDA_ERROR_CONTEXT_IS_DESTROYED);
 }
 
 CONFORM_WITH(cuCtxEnablePeerAccess, needs_a_context, initialised) {

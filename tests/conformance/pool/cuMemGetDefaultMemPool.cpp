@@ -19,14 +19,20 @@ CONFORM(cuMemGetDefaultMemPool, of_the_host) {
   expect_code("again", cuMemGetDefaultMemPool(&again, &host, CU_MEM_ALLOCATION_TYPE_PINNED),
               CUDA_SUCCESS);
   expect_true("the same", pool == again);
-  write<uint32_t>(take(pool, 4096), 3u);
+  const CUdeviceptr address = take(pool, 4096);
+  REQUIRE(cuCtxSynchronize(nullptr));
+  *reinterpret_cast<volatile uint32_t*>(address) = 3;  // the host's, and no device's yet
+  CUmemLocation device{CU_MEM_LOCATION_TYPE_DEVICE, 0};
+  CUmemAccess_flags flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+  expect_code("a device's access", cuMemPoolGetAccess(&flags, pool, &device), CUDA_SUCCESS);
+  expect("none", flags, CU_MEM_ACCESS_FLAGS_PROT_NONE);
 }
 
 CONFORM(cuMemGetDefaultMemPool, of_managed_memory) {
   CUmemLocation anywhere{CU_MEM_LOCATION_TYPE_NONE, 0};
   CUmemoryPool pool = nullptr;
   expect_code("asks", cuMemGetDefaultMemPool(&pool, &anywhere, CU_MEM_ALLOCATION_TYPE_MANAGED),
-              CUDA_SUCCESS);  // to measure on H200
+              CUDA_SUCCESS);
   const CUdeviceptr address = take(pool, 4096);
   REQUIRE(cuCtxSynchronize(nullptr));
   *reinterpret_cast<volatile uint32_t*>(address) = 5;
@@ -47,7 +53,7 @@ CONFORM(cuMemGetDefaultMemPool, wrong_arguments) {
               CUDA_ERROR_INVALID_VALUE);
   device.id = 1000;
   expect_code("no such device", cuMemGetDefaultMemPool(&pool, &device, pinned),
-              CUDA_ERROR_INVALID_DEVICE);
+              CUDA_ERROR_INVALID_VALUE);
   CUmemLocation nowhere{CU_MEM_LOCATION_TYPE_NONE, 0};
   expect_code("pinned nowhere", cuMemGetDefaultMemPool(&pool, &nowhere, pinned),
               CUDA_ERROR_INVALID_VALUE);

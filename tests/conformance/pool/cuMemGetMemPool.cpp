@@ -18,7 +18,7 @@ CONFORM(cuMemGetMemPool, wrong_arguments) {
   CUmemLocation device{CU_MEM_LOCATION_TYPE_DEVICE, 1000};
   CUmemoryPool pool = nullptr;
   const auto pinned = CU_MEM_ALLOCATION_TYPE_PINNED;
-  expect_code("no such device", cuMemGetMemPool(&pool, &device, pinned), CUDA_ERROR_INVALID_DEVICE);
+  expect_code("no such device", cuMemGetMemPool(&pool, &device, pinned), CUDA_ERROR_INVALID_VALUE);
   device.id = 0;
   expect_code("no result", cuMemGetMemPool(nullptr, &device, pinned), CUDA_ERROR_INVALID_VALUE);
   expect_code("no location", cuMemGetMemPool(&pool, nullptr, pinned), CUDA_ERROR_INVALID_VALUE);

@@ -6,6 +6,8 @@ CONFORM(cuMemPoolExportPointer, each_block_has_its_own_data) {
   CUmemoryPool pool = make_pool(true);
   const CUdeviceptr one = take(pool, mega), two = take(pool, mega);
   CUmemPoolPtrExportData first{}, second{};
+  expect_code("before the pool", cuMemPoolExportPointer(&first, one), CUDA_ERROR_INVALID_VALUE);
+  exported(pool);
   expect_code("one", cuMemPoolExportPointer(&first, one), CUDA_SUCCESS);
   expect_code("two", cuMemPoolExportPointer(&second, two), CUDA_SUCCESS);
   expect_true("differ", std::memcmp(&first, &second, sizeof first) != 0);
@@ -13,7 +15,9 @@ CONFORM(cuMemPoolExportPointer, each_block_has_its_own_data) {
 
 CONFORM(cuMemPoolExportPointer, wrong_arguments) {
   CUmemPoolPtrExportData data{};
-  const CUdeviceptr block = take(make_pool(true), mega), plain = take(make_pool(), mega);
+  CUmemoryPool pool = make_pool(true);
+  exported(pool);
+  const CUdeviceptr block = take(pool, mega), plain = take(make_pool(), mega);
   Buffer buffer(64);
   expect_code("no result", cuMemPoolExportPointer(nullptr, block), CUDA_ERROR_INVALID_VALUE);
   expect_code("no address", cuMemPoolExportPointer(&data, 0), CUDA_ERROR_INVALID_VALUE);

@@ -39,9 +39,10 @@ CONFORM_WITH(cuMemPoolImportPointer, between_processes, nothing) {
   write<uint32_t>(small, 101u);
   write<uint32_t>(large + 8 * mega - 4, 102u);
   Blocks data{};
+  const int descriptor = exported(pool);  // before the blocks
   REQUIRE(cuMemPoolExportPointer(&data.small, small));
   REQUIRE(cuMemPoolExportPointer(&data.large, large));
-  child.send_descriptor(exported(pool));
+  child.send_descriptor(descriptor);
   child.send(data);
   child.receive<int>();
   expect("the child wrote to the small one", read<uint32_t>(small + 4), 103u);
@@ -53,11 +54,11 @@ CONFORM(cuMemPoolImportPointer, wrong_arguments) {
   CUmemoryPool pool = make_pool(true), imported = nullptr;
   CUmemPoolPtrExportData data{};
   CUdeviceptr address = 0;
+  const int descriptor = exported(pool);
   REQUIRE(cuMemPoolExportPointer(&data, take(pool, mega)));
   expect_code("into the exporting pool", cuMemPoolImportPointer(&address, pool, &data),
               CUDA_ERROR_INVALID_VALUE);  // to measure on H200
-  REQUIRE(
-      cuMemPoolImportFromShareableHandle(&imported, os_handle(exported(pool)), by_descriptor, 0));
+  REQUIRE(cuMemPoolImportFromShareableHandle(&imported, os_handle(descriptor), by_descriptor, 0));
   expect_code("no result", cuMemPoolImportPointer(nullptr, imported, &data),
               CUDA_ERROR_INVALID_VALUE);
   expect_code("no data", cuMemPoolImportPointer(&address, imported, nullptr),

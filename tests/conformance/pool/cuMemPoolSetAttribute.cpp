@@ -19,11 +19,12 @@ CONFORM(cuMemPoolSetAttribute, release_threshold) {
 
 CONFORM(cuMemPoolSetAttribute, release_at_stream_and_event) {
   // source: CUDA Driver API 13.0, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD: "on the next call to stream,
-  // event or context synchronize". to measure on H200
+  // event or context synchronize"; the H200 does so.
   CUmemoryPool pool = make_pool();
   CUstream stream = new_stream();
   REQUIRE(cuMemFreeAsync(take(pool, 64 * mega, stream), stream));
-  expect_true("kept until then", attribute(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT) >= 64 * mega);
+  expect_true("kept until then",
+              attribute(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT) >= 64 * mega);
   REQUIRE(cuStreamSynchronize(stream));
   expect("a stream", attribute(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT), 0u);
   CUevent event = nullptr;

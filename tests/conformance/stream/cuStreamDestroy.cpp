@@ -103,8 +103,7 @@ CONFORM(cuStreamDestroy, default_streams_stay) {
 }
 
 CONFORM(cuStreamDestroy, foreign_memory) {
-  expect_code("refused", cuStreamDestroy(foreign_handle<CUstream>()),
-              CUDA_ERROR_INVALID_HANDLE);
+  expect_code("refused", cuStreamDestroy(foreign_handle<CUstream>()), CUDA_ERROR_INVALID_HANDLE);
 }
 
 CONFORM_WITH(cuStreamDestroy, needs_cuInit, nothing) {

@@ -33,8 +33,7 @@ CONFORM(cuStreamGetCtx, is_the_context_of_its_creation) {
   expect_code("per thread", cuStreamGetCtx(CU_STREAM_PER_THREAD, &context, &green), CUDA_SUCCESS);
   expect_true("the current too", context == made);
   context = nullptr;
-  expect_code("no place for a green one", cuStreamGetCtx(stream, &context, nullptr),
-              CUDA_SUCCESS);
+  expect_code("no place for a green one", cuStreamGetCtx(stream, &context, nullptr), CUDA_SUCCESS);
   expect_code("no result", cuStreamGetCtx(stream, nullptr, &green), CUDA_SUCCESS);
   auto first =
       reinterpret_cast<CUresult (*)(CUstream, CUcontext*)>(driver_symbol("cuStreamGetCtx"));

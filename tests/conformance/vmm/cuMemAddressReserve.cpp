@@ -62,7 +62,7 @@ CONFORM(cuMemAddressReserve, wrong_arguments) {
   expect_code("half a page", cuMemAddressReserve(&address, 2048, 0, 0, 0),
               CUDA_ERROR_INVALID_VALUE);
   expect_code("all there is", cuMemAddressReserve(&address, size_t{1} << 60, 0, 0, 0),
-              CUDA_ERROR_OUT_OF_MEMORY);  // to measure on H200
+              CUDA_ERROR_OUT_OF_MEMORY);
 }
 
 CONFORM_WITH(cuMemAddressReserve, needs_no_context, initialised) {

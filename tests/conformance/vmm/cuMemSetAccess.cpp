@@ -15,9 +15,9 @@ CONFORM(cuMemSetAccess, read_and_write) {
 CONFORM(cuMemSetAccess, read_only) {
   Mapped range;
   write<uint32_t>(range.address, 41u);
+  REQUIRE(cuCtxSynchronize(nullptr));  // a small copy may still be under way after its call
   CUmemAccessDesc desc = access_of(CU_MEM_ACCESS_FLAGS_PROT_READ);
-  expect_code("read only", cuMemSetAccess(range.address, range.bytes, &desc, 1),
-              CUDA_SUCCESS);  // to measure on H200
+  expect_code("read only", cuMemSetAccess(range.address, range.bytes, &desc, 1), CUDA_SUCCESS);
   expect("can be read", read<uint32_t>(range.address), 41u);
   uint32_t value = 1;
   expect_code("a copy cannot write", cuMemcpyHtoD(range.address, &value, 4),
@@ -60,14 +60,14 @@ CONFORM(cuMemSetAccess, wrong_arguments) {
   expect_code("no bytes", cuMemSetAccess(range.address, 0, &desc, 1), CUDA_ERROR_INVALID_VALUE);
   desc.location.id = 1000;
   expect_code("no such device", cuMemSetAccess(range.address, range.bytes, &desc, 1),
-              CUDA_ERROR_INVALID_DEVICE);
+              CUDA_ERROR_INVALID_VALUE);
   desc = access_of(static_cast<CUmemAccess_flags>(2));
   expect_code("write only", cuMemSetAccess(range.address, range.bytes, &desc, 1),
               CUDA_ERROR_INVALID_VALUE);
   desc = access_of(CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
   desc.location.type = CU_MEM_LOCATION_TYPE_HOST_NUMA;
   expect_code("the host, on device memory", cuMemSetAccess(range.address, range.bytes, &desc, 1),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+              CUDA_ERROR_NOT_SUPPORTED);
 }
 
 }  // namespace limen::conform

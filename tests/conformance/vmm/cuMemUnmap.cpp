@@ -5,10 +5,11 @@ namespace limen::conform {
 CONFORM(cuMemUnmap, takes_the_memory_away) {
   Mapped range;
   write<uint32_t>(range.address, 1u);
+  REQUIRE(cuCtxSynchronize(nullptr));  // a small copy may still be under way after its call
   expect_code("unmaps", cuMemUnmap(range.address, range.bytes), CUDA_SUCCESS);
   uint32_t value = 0;
   expect_code("copy out", cuMemcpyDtoH(&value, range.address, 4), CUDA_ERROR_INVALID_VALUE);
-  expect_code("not twice", cuMemUnmap(range.address, range.bytes), CUDA_ERROR_INVALID_VALUE);
+  expect_code("not twice", cuMemUnmap(range.address, range.bytes), CUDA_SUCCESS);
   REQUIRE(launch(common_kernel("store"), 1, 1, nullptr, range.address, 7u));
   expect_code("store by a kernel", cuCtxSynchronize(nullptr), CUDA_ERROR_ILLEGAL_ADDRESS);
 }
@@ -16,6 +17,7 @@ CONFORM(cuMemUnmap, takes_the_memory_away) {
 CONFORM(cuMemUnmap, the_handle_keeps_the_contents) {
   Mapped range;
   write<uint32_t>(range.address + 8, 77u);
+  REQUIRE(cuCtxSynchronize(nullptr));
   expect_code("unmaps", cuMemUnmap(range.address, range.bytes), CUDA_SUCCESS);
   REQUIRE(cuMemMap(range.address, range.bytes, 0, range.handle, 0));
   uint32_t value = 0;
@@ -50,9 +52,12 @@ CONFORM(cuMemUnmap, whole_mappings_only) {
   expect_code("half", cuMemUnmap(range.address, step), CUDA_ERROR_INVALID_VALUE);
   expect_code("the other half", cuMemUnmap(range.address + step, step), CUDA_ERROR_INVALID_VALUE);
   expect_code("no bytes", cuMemUnmap(range.address, 0), CUDA_ERROR_INVALID_VALUE);
-  expect_code("too much", cuMemUnmap(range.address, 3 * step), CUDA_ERROR_INVALID_VALUE);
   write<uint32_t>(range.address + step, 5u);
   expect("still mapped", read<uint32_t>(range.address + step), 5u);
+  // Holes do not matter, nor does the end of the reservation.
+  expect_code("too much", cuMemUnmap(range.address, 3 * step), CUDA_SUCCESS);
+  uint32_t value = 0;
+  expect_code("gone", cuMemcpyHtoD(range.address, &value, 4), CUDA_ERROR_INVALID_VALUE);
 }
 
 }  // namespace limen::conform

@@ -2,6 +2,7 @@
 // Thread rule: as conform.h.
 #pragma once
 #include "conformance/conform.h"
+#include "conformance/free_memory.h"
 
 namespace limen::conform {
 

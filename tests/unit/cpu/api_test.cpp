@@ -387,11 +387,27 @@ TEST_F(Api, stale_handles_are_codes_not_crashes) {
   for (auto bits : {0x1ull, 0x3ull, 0x1234567812345678ull, ~0ull}) {
     auto* wild = reinterpret_cast<void*>(bits);
     EXPECT_EQ(cuModuleUnload(static_cast<CUmodule>(wild)), CUDA_ERROR_INVALID_HANDLE);
-    EXPECT_EQ(cuEventQuery(static_cast<CUevent>(wild)), CUDA_ERROR_INVALID_HANDLE);
+    // What never was an event belongs to no context. measured H200
+    EXPECT_EQ(cuEventQuery(static_cast<CUevent>(wild)), CUDA_ERROR_INVALID_CONTEXT);
     if (bits > 2) {
       EXPECT_EQ(cuStreamQuery(static_cast<CUstream>(wild)), CUDA_ERROR_INVALID_HANDLE);
     }
   }
+}
+
+TEST_F(Api, streams_and_events_of_an_ended_context_say_so) {
+  CUcontext own = nullptr;
+  ASSERT_EQ(cuCtxCreate(&own, nullptr, 0, 0), CUDA_SUCCESS);
+  CUstream stream = nullptr;
+  CUevent event = nullptr;
+  ASSERT_EQ(cuStreamCreate(&stream, 0), CUDA_SUCCESS);
+  ASSERT_EQ(cuEventCreate(&event, 0), CUDA_SUCCESS);
+  ASSERT_EQ(cuCtxDestroy(own), CUDA_SUCCESS);
+  EXPECT_EQ(cuStreamQuery(stream), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+  EXPECT_EQ(cuStreamDestroy(stream), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+  EXPECT_EQ(cuEventQuery(event), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+  EXPECT_EQ(cuEventSynchronize(event), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+  EXPECT_EQ(cuEventDestroy(event), CUDA_ERROR_CONTEXT_IS_DESTROYED);
 }
 
 TEST_F(Api, legacy_stream_orders_blocking_streams) {

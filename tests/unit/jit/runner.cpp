@@ -2,12 +2,17 @@
 #include "runner.h"
 
 #include <dlfcn.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <future>
 #include <random>
+#include <sstream>
 
 #include "compiler/image/image.h"
 #include "compiler/ptx/parser.h"
@@ -71,6 +76,32 @@ Outcome evaluate(const Job& job, ptx::Module& module, uint32_t kernel) {
   o.error = result.error;
   return o;
 }
+
+/// Words that end where the machine's pages do, with a page behind them that nobody may touch.
+class Guarded {
+ public:
+  explicit Guarded(const std::vector<uint32_t>& words) {
+    constexpr size_t page = 4096, aligned = 16;
+    const size_t bytes = (words.size() * 4 + aligned - 1) / aligned * aligned;
+    const size_t pages = (bytes + page - 1) / page * page;
+    mapped_ = pages + page;
+    void* at = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (at == MAP_FAILED) std::abort();
+    mapping_ = static_cast<uint8_t*>(at);
+    mprotect(mapping_ + pages, page, PROT_NONE);
+    words_ = reinterpret_cast<uint32_t*>(mapping_ + pages - bytes);
+    std::copy(words.begin(), words.end(), words_);
+  }
+  Guarded(const Guarded&) = delete;
+  Guarded& operator=(const Guarded&) = delete;
+  ~Guarded() { munmap(mapping_, mapped_); }
+  uint32_t* words() const { return words_; }
+
+ private:
+  uint8_t* mapping_ = nullptr;
+  size_t mapped_ = 0;
+  uint32_t* words_ = nullptr;
+};
 
 constexpr size_t shared_words = 16;  ///< that all threads add to, behind those of each
 
@@ -141,11 +172,10 @@ Outcome run(const Job& job) {
     kc->block_fn = reinterpret_cast<kernel::BlockFn>(const_cast<void*>((*code)->entry()));
   else
     kc->warp_fn = reinterpret_cast<kernel::WarpFn>(const_cast<void*>((*code)->entry()));
-  std::vector<uint32_t> in = job.in;
-  o.out.assign(job.out_words, 0);
+  const Guarded in(job.in), out(std::vector<uint32_t>(job.out_words, 0));
   auto grid = std::make_unique<engine::GridSpec>();
   grid->code = kc;
-  const std::vector<uint8_t> params = parameters(job, in.data(), o.out.data());
+  const std::vector<uint8_t> params = parameters(job, in.words(), out.words());
   grid->params.resize(params.size());
   std::copy(params.begin(), params.end(), grid->params.begin());
   std::copy(job.grid, job.grid + 3, grid->grid);
@@ -161,8 +191,24 @@ Outcome run(const Job& job) {
   pool().submit(std::move(grid));
   engine::FaultInfo f = done.get_future().get();
   o.ran = f.kind == kernel::Fault::none;
+  o.out.assign(out.words(), out.words() + job.out_words);
   if (!o.ran) o.error = f.message;
   return o;
+}
+
+std::string code_of(const Job& job) {
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::temp_directory_path() / ("limen_code_of." + std::to_string(getpid()));
+  fs::remove_all(folder);
+  fs::create_directories(folder);
+  setenv("LIMEN_DUMP_DIR", folder.c_str(), 1);
+  const Outcome got = run(job);
+  unsetenv("LIMEN_DUMP_DIR");
+  std::stringstream text;
+  for (const auto& file : fs::directory_iterator(folder))
+    if (file.path().string().ends_with(".opt.ll")) text << std::ifstream(file.path()).rdbuf();
+  fs::remove_all(folder);
+  return got.ran ? text.str() : "";
 }
 
 }  // namespace limen::test

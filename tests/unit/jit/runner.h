@@ -36,6 +36,10 @@ struct Job {
 /// Runs kernel 0 of the text with parameters (u64 in, u64 out, u32 n = threads in all).
 Outcome run(const Job& job);
 
+/// The optimised LLVM IR that liblimen_jit.so makes of the job, which is run as well; empty where it
+/// fails.
+std::string code_of(const Job& job);
+
 /// The launch of a seed's program: shape, input, room for the output. The text is not set.
 Job job_of(uint64_t seed, uint32_t block_x, uint32_t block_y);
 

@@ -136,7 +136,7 @@ TEST(BeforeInit, EveryFunctionAnswersNotInitializedOrRefusesAsTheRealDriver) {
     for (const std::string& name : lines(EXPORTS_LIST)) {
       if (loader.contains(name)) continue;
       EXPECT_EQ(call(name.c_str(), 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L),
-                early.contains(name) ? early[name] : CUDA_ERROR_NOT_INITIALIZED)
+                early.contains(name) ? early[name] : int{CUDA_ERROR_NOT_INITIALIZED})
           << name;
     }
     int version = 0;

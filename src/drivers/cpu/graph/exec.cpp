@@ -41,8 +41,8 @@ bool fits_device_launch(const Graph& graph, Context** context, size_t* work, Pla
     }
     if (auto* kernel = std::get_if<KernelNode>(&node->work)) {
       in = &kernel->in;
-      // No dynamic parallelism in such a graph, not even its cudaGetLastError (measured H200, driver
-      // 580.159.04). A body that cannot be read is met when compiling.
+      // No dynamic parallelism in such a graph, not even its cudaGetLastError (measured H200,
+      // driver 580.159.04). A body that cannot be read is met when compiling.
       auto needs = kernel->state->program->needs(kernel->state->index);
       if (needs.ok() && needs->device_runtime)
         return refuse(*node, CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED);

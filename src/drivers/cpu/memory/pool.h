@@ -31,6 +31,7 @@ struct MemPool {
   const CUmemPoolProps props;
   const uint64_t most_bytes;  ///< 0: no limit of its own
   bool is_default = false;
+  std::atomic<bool> exported{false};  ///< blocks can be from then on
   bool imported = false;            ///< another process's: nothing can be allocated
   std::atomic<bool> ending{false};  ///< destroyed while blocks were out; goes with the last
 

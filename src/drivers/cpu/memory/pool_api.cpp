@@ -37,7 +37,9 @@ CUresult check_place(const CUmemLocation& location, CUmemAllocationType type) {
     return CUDA_ERROR_INVALID_VALUE;
   if (location.type == CU_MEM_LOCATION_TYPE_NONE && type == CU_MEM_ALLOCATION_TYPE_MANAGED)
     return CUDA_SUCCESS;
-  return check_location_of_memory(location, 0);
+  CUresult result = check_location_of_memory(location, 0);
+  // measured H200, driver 580.159.04
+  return result == CUDA_ERROR_INVALID_DEVICE ? CUDA_ERROR_INVALID_VALUE : result;
 }
 
 CUmemLocation device_place(CUdevice device) { return {CU_MEM_LOCATION_TYPE_DEVICE, device}; }
@@ -129,14 +131,13 @@ CUresult cuDeviceGetDefaultMemPool(CUmemoryPool* pool_out, CUdevice dev) {
 }
 
 CUresult cuDeviceGetMemPool(CUmemoryPool* pool, CUdevice dev) {
-  if (!pool) return CUDA_ERROR_INVALID_VALUE;
-  if (!driver().device(dev)) return CUDA_ERROR_INVALID_DEVICE;
+  if (!pool || !driver().device(dev)) return CUDA_ERROR_INVALID_VALUE;
   *pool = handle_of(current_pool_of(device_place(dev), CU_MEM_ALLOCATION_TYPE_PINNED));
   return CUDA_SUCCESS;
 }
 
 CUresult cuDeviceSetMemPool(CUdevice dev, CUmemoryPool hPool) {
-  if (!driver().device(dev)) return CUDA_ERROR_INVALID_DEVICE;
+  if (!driver().device(dev)) return CUDA_ERROR_INVALID_VALUE;
   CUmemLocation location = device_place(dev);
   return cuMemSetMemPool(&location, CU_MEM_ALLOCATION_TYPE_PINNED, hPool);
 }
@@ -193,7 +194,7 @@ CUresult cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps* props) {
 CUresult cuMemPoolDestroy(CUmemoryPool hPool) {
   MemPool* pool;
   if (CUresult result = resolve_pool(hPool, &pool)) return result;
-  if (pool->is_default) return CUDA_ERROR_NOT_PERMITTED;
+  if (pool->is_default) return CUDA_ERROR_INVALID_VALUE;  // measured H200, driver 580.159.04
   end_pool(pool);
   return CUDA_SUCCESS;
 }
@@ -281,9 +282,10 @@ CUresult cuMemPoolSetAccess(CUmemoryPool hPool, const CUmemAccessDesc* map, size
         map[i].flags != CU_MEM_ACCESS_FLAGS_PROT_READ &&
         map[i].flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
       return CUDA_ERROR_INVALID_VALUE;
-    // A device's access to its own pool cannot be revoked.
+    // A device's access to its own pool cannot be revoked. The code: measured H200, driver
+    // 580.159.04.
     if (keys[i] == pool->device_ordinal() && map[i].flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
-      return CUDA_ERROR_INVALID_VALUE;
+      return CUDA_ERROR_INVALID_DEVICE;
   }
   std::lock_guard lock(pool->mutex);
   for (size_t i = 0; i < count; ++i) pool->access[keys[i]] = map[i].flags;
@@ -295,7 +297,9 @@ CUresult cuMemPoolGetAccess(CUmemAccess_flags* flags, CUmemoryPool hPool, CUmemL
   if (CUresult result = resolve_pool(hPool, &pool)) return result;
   if (!flags || !location) return CUDA_ERROR_INVALID_VALUE;
   int key;
-  if (CUresult result = access_key(*pool, *location, &key)) return result;
+  CUresult result = access_key(*pool, *location, &key);
+  // Unlike cuMemPoolSetAccess. measured H200, driver 580.159.04
+  if (result) return result == CUDA_ERROR_INVALID_DEVICE ? CUDA_ERROR_INVALID_VALUE : result;
   std::lock_guard lock(pool->mutex);
   auto found = pool->access.find(key);
   *flags = found == pool->access.end() ? CU_MEM_ACCESS_FLAGS_PROT_NONE : found->second;

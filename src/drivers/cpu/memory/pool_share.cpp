@@ -48,6 +48,7 @@ CUresult cuMemPoolExportToShareableHandle(void* handle_out, CUmemoryPool hPool,
     return CUDA_ERROR_INVALID_VALUE;
   const int descriptor = pool->file->duplicate();
   if (descriptor < 0) return CUDA_ERROR_OUT_OF_MEMORY;
+  pool->exported.store(true, std::memory_order_relaxed);
   std::memcpy(handle_out, &descriptor, sizeof descriptor);
   return CUDA_SUCCESS;
 }
@@ -60,7 +61,7 @@ CUresult cuMemPoolImportFromShareableHandle(CUmemoryPool* pool_out, void* handle
   ShareRecord record;
   const auto descriptor = static_cast<int>(reinterpret_cast<intptr_t>(handle));
   auto file = ShareRecord::read_from(descriptor, ShareRecord::Kind::pool, &record);
-  if (!file) return CUDA_ERROR_INVALID_VALUE;
+  if (!file) return CUDA_ERROR_UNKNOWN;  // measured H200, driver 580.159.04
   if (check_location_of_memory(record.prop.location, 0) != CUDA_SUCCESS)
     return CUDA_ERROR_INVALID_DEVICE;
   CUmemPoolProps props{};
@@ -81,7 +82,9 @@ CUresult cuMemPoolExportPointer(CUmemPoolPtrExportData* shareData_out, CUdevicep
   if (!shareData_out || !ptr) return CUDA_ERROR_INVALID_VALUE;
   MemPool* pool = pool_of(ptr);
   Allocation block;
-  if (!pool || !pool->range || !pool->memory->find(ptr, &block) || block.base != ptr)
+  // The pool itself comes first. measured H200, driver 580.159.04
+  if (!pool || !pool->range || !pool->exported.load(std::memory_order_relaxed) ||
+      !pool->memory->find(ptr, &block) || block.base != ptr)
     return CUDA_ERROR_INVALID_VALUE;
   SharedBlock where;
   if (!pool->memory->share(ptr, &where)) return CUDA_ERROR_INVALID_VALUE;

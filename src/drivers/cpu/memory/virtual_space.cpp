@@ -113,15 +113,49 @@ std::vector<Mapping> VirtualSpace::mappings_of(uint64_t base, uint64_t bytes) co
   return found;
 }
 
+bool VirtualSpace::can_unmap(uint64_t base, uint64_t bytes) const {
+  std::shared_lock lock(mutex_);
+  return cuts_none(base, bytes);
+}
+
+bool VirtualSpace::cuts_none(uint64_t base, uint64_t bytes) const {
+  const uint64_t end = base + bytes;
+  auto range = reserved_.upper_bound(base);
+  if (range == reserved_.begin()) return false;
+  --range;
+  if (allocators_.count(range->first) || base - range->first >= range->second) return false;
+  auto next = mapped_.lower_bound(base);
+  if (next != mapped_.begin()) {
+    const Mapping& before = std::prev(next)->second;
+    if (before.base + before.bytes > base) return false;
+  }
+  for (; next != mapped_.end() && next->first < end; ++next)
+    if (next->second.kind != MemoryKind::mapped || next->first + next->second.bytes > end)
+      return false;
+  return true;
+}
+
+bool VirtualSpace::unmap_all(uint64_t base, uint64_t bytes, std::vector<Mapping>* gone) {
+  std::unique_lock lock(mutex_);
+  if (!cuts_none(base, bytes)) return false;
+  take_out(base, bytes, gone);
+  return true;
+}
+
 bool VirtualSpace::unmap(uint64_t base, uint64_t bytes, std::vector<Mapping>* gone) {
   std::unique_lock lock(mutex_);
   if (!covered(base, bytes)) return false;
-  for (auto next = mapped_.find(base); next != mapped_.end() && next->first < base + bytes;) {
+  take_out(base, bytes, gone);
+  return true;
+}
+
+void VirtualSpace::take_out(uint64_t base, uint64_t bytes, std::vector<Mapping>* gone) {
+  for (auto next = mapped_.lower_bound(base);
+       next != mapped_.end() && next->first < base + bytes;) {
     AddressSpace::release(next->second.first_page(), next->second.page_span());
     gone->push_back(std::move(next->second));
     next = mapped_.erase(next);
   }
-  return true;
 }
 
 CUresult VirtualSpace::set_access(uint64_t base, uint64_t bytes, uint64_t bits, bool readable,

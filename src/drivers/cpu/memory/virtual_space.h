@@ -58,6 +58,11 @@ class VirtualSpace {
   std::vector<Mapping> mappings_of(uint64_t base, uint64_t bytes) const;
   /// Takes them out of use: later accesses fault. False when they do not make up the range.
   bool unmap(uint64_t base, uint64_t bytes, std::vector<Mapping>* gone);
+  /// The same for cuMemUnmap: holes do not matter, nor where the reservation of `base` ends
+  /// (measured H200, driver 580.159.04). False where can_unmap is.
+  bool unmap_all(uint64_t base, uint64_t bytes, std::vector<Mapping>* gone);
+  /// False where nothing is reserved, a mapping would be cut in two or is not cuMemMap's.
+  bool can_unmap(uint64_t base, uint64_t bytes) const;
   CUresult set_access(uint64_t base, uint64_t bytes, uint64_t bits, bool readable, bool writable);
 
   bool find(uint64_t address, Mapping* out) const;
@@ -84,6 +89,8 @@ class VirtualSpace {
   bool is_free(uint64_t base, uint64_t bytes) const;
   const Mapping* at(uint64_t address) const;
   bool covered(uint64_t base, uint64_t bytes) const;
+  bool cuts_none(uint64_t base, uint64_t bytes) const;
+  void take_out(uint64_t base, uint64_t bytes, std::vector<Mapping>* gone);
 
   uint64_t base_ = 0, bytes_ = 0;
   mutable std::shared_mutex mutex_;

@@ -116,7 +116,7 @@ CUresult access_bit(const CUmemLocation& location, bool host_memory, uint64_t* b
       return CUDA_SUCCESS;
     case CU_MEM_LOCATION_TYPE_HOST:
     case CU_MEM_LOCATION_TYPE_HOST_NUMA:
-      if (!host_memory) return CUDA_ERROR_INVALID_VALUE;
+      if (!host_memory) return CUDA_ERROR_NOT_SUPPORTED;  // measured H200, driver 580.159.04
       *bit = Access::host_bit;
       return CUDA_SUCCESS;
     default:
@@ -223,12 +223,13 @@ CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
 
 CUresult cuMemMap(CUdeviceptr ptr, size_t size, size_t offset, CUmemGenericAllocationHandle handle,
                   unsigned long long flags) {
-  if (!is_range(ptr, size) || flags || !is_multiple(offset, allocation_granularity_bytes))
-    return CUDA_ERROR_INVALID_VALUE;
+  if (!ptr || !size || flags) return CUDA_ERROR_INVALID_VALUE;
   std::lock_guard lock(book().mutex);
   PhysicalMemory* memory = live(handle);
-  if (!memory || offset > memory->bytes || size > memory->bytes - offset)
-    return CUDA_ERROR_INVALID_VALUE;
+  if (!memory) return CUDA_ERROR_INVALID_VALUE;
+  // All of an allocation only, and that before the address counts. measured H200, driver 580.159.04
+  if (offset || size != memory->bytes) return CUDA_ERROR_NOT_SUPPORTED;
+  if (!is_range(ptr, size)) return CUDA_ERROR_INVALID_VALUE;
   Mapping mapping;
   mapping.base = ptr;
   mapping.bytes = size;
@@ -237,7 +238,7 @@ CUresult cuMemMap(CUdeviceptr ptr, size_t size, size_t offset, CUmemGenericAlloc
   if (memory->prop.location.type == CU_MEM_LOCATION_TYPE_DEVICE)
     mapping.device = memory->prop.location.id;
   mapping.file = memory->file;
-  mapping.offset = memory->offset + offset;
+  mapping.offset = memory->offset;
   mapping.physical = memory;
   mapping.handle_types = memory->prop.requestedHandleTypes;
   if (CUresult result = driver().virtual_space.map(std::move(mapping))) return result;
@@ -247,14 +248,11 @@ CUresult cuMemMap(CUdeviceptr ptr, size_t size, size_t offset, CUmemGenericAlloc
 
 CUresult cuMemUnmap(CUdeviceptr ptr, size_t size) {
   if (!is_range(ptr, size)) return CUDA_ERROR_INVALID_VALUE;
-  auto mapped = driver().virtual_space.mappings_of(ptr, size);
-  auto foreign = [](const Mapping& one) { return one.kind != MemoryKind::mapped; };
-  if (mapped.empty() || std::any_of(mapped.begin(), mapped.end(), foreign))
-    return CUDA_ERROR_INVALID_VALUE;
+  if (!driver().virtual_space.can_unmap(ptr, size)) return CUDA_ERROR_INVALID_VALUE;
   synchronize_all_contexts();  // copies in flight would end the process, kernels would fault
   std::lock_guard lock(book().mutex);
   std::vector<Mapping> gone;
-  if (!driver().virtual_space.unmap(ptr, size, &gone)) return CUDA_ERROR_INVALID_VALUE;
+  if (!driver().virtual_space.unmap_all(ptr, size, &gone)) return CUDA_ERROR_INVALID_VALUE;
   for (const Mapping& one : gone) {
     --one.physical->mappings;
     drop_unused(one.physical);
@@ -270,7 +268,9 @@ CUresult cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAccessDesc* des
   const bool host_memory = std::all_of(mapped.begin(), mapped.end(), on_host);
   std::vector<uint64_t> bits(count);
   for (size_t i = 0; i < count; ++i) {
-    if (CUresult result = access_bit(desc[i].location, host_memory, &bits[i])) return result;
+    CUresult result = access_bit(desc[i].location, host_memory, &bits[i]);
+    // Unlike cuMemGetAccess. measured H200, driver 580.159.04
+    if (result) return result == CUDA_ERROR_INVALID_DEVICE ? CUDA_ERROR_INVALID_VALUE : result;
     if (desc[i].flags != CU_MEM_ACCESS_FLAGS_PROT_NONE &&
         desc[i].flags != CU_MEM_ACCESS_FLAGS_PROT_READ &&
         desc[i].flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
@@ -328,7 +328,7 @@ CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle* handle, vo
   ShareRecord record;
   const auto descriptor = static_cast<int>(reinterpret_cast<intptr_t>(osHandle));
   auto file = ShareRecord::read_from(descriptor, ShareRecord::Kind::allocation, &record);
-  if (!file) return CUDA_ERROR_INVALID_VALUE;
+  if (!file) return CUDA_ERROR_UNKNOWN;  // measured H200, driver 580.159.04
   if (check_properties(record.prop) != CUDA_SUCCESS) return CUDA_ERROR_NOT_SUPPORTED;
   std::lock_guard lock(book().mutex);
   PhysicalMemory* made = driver().allocations.create();
@@ -346,7 +346,10 @@ CUresult cuMemGetAllocationGranularity(size_t* granularity, const CUmemAllocatio
       (option != CU_MEM_ALLOC_GRANULARITY_MINIMUM &&
        option != CU_MEM_ALLOC_GRANULARITY_RECOMMENDED))
     return CUDA_ERROR_INVALID_VALUE;
-  if (CUresult result = check_properties(*prop)) return result;
+  // No device is looked for. measured H200, driver 580.159.04
+  CUmemAllocationProp here = *prop;
+  if (here.location.type == CU_MEM_LOCATION_TYPE_DEVICE) here.location.id = 0;
+  if (CUresult result = check_properties(here)) return result;
   *granularity = allocation_granularity_bytes;
   return CUDA_SUCCESS;
 }

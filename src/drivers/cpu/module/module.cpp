@@ -179,6 +179,8 @@ CUresult cuModuleGetFunction(CUfunction* hfunc, CUmodule hmod, const char* name)
   if (kernel == ptx::no_index) return CUDA_ERROR_NOT_FOUND;
   Function* function = function_of(*module, kernel);
   if (!function) return CUDA_ERROR_OUT_OF_MEMORY;
+  // To ask for a function by name is to load it: measured H200, driver 580.159.04.
+  function->state->loaded = true;
   *hfunc = reinterpret_cast<CUfunction>(function);
   return CUDA_SUCCESS;
 }

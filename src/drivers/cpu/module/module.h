@@ -38,7 +38,7 @@ struct KernelState {
 
   std::shared_ptr<Program> program;
   ptx::Index index = 0;
-  std::atomic<bool> loaded{false};  ///< cuFuncLoad was called for it
+  std::atomic<bool> loaded{false};  ///< by cuFuncLoad or by name
 
   KernelAttributes& on(const Device& device) const {
     return attributes_[static_cast<size_t>(device.ordinal())];

@@ -16,6 +16,14 @@ namespace limen::cpu {
 
 namespace {
 
+/// measured H200, driver 580.159.04: foreign memory is an event of no context.
+CUresult code_of_no_event(CUevent handle) {
+  const auto& events = driver().events;
+  if (events.went_with_owner(handle)) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+  return !handle || events.once_was(handle) ? CUDA_ERROR_INVALID_HANDLE
+                                            : CUDA_ERROR_INVALID_CONTEXT;
+}
+
 CUresult resolve_event(CUevent handle, EventHandle** event) {
   if (HostFunctionScope::entered()) return CUDA_ERROR_NOT_PERMITTED;
   *event = driver().events.resolve(handle);
@@ -23,7 +31,7 @@ CUresult resolve_event(CUevent handle, EventHandle** event) {
   // A context that has failed says so before a bad handle. measured H200, driver 580.x
   Context* context;
   CUresult sticky = current(&context) == CUDA_SUCCESS ? context->sticky() : CUDA_SUCCESS;
-  return sticky ? sticky : CUDA_ERROR_INVALID_HANDLE;
+  return sticky ? sticky : code_of_no_event(handle);
 }
 
 bool is_default_handle(CUstream stream) { return reinterpret_cast<uintptr_t>(stream) <= 2; }
@@ -53,7 +61,9 @@ CUresult cuStreamCreateWithPriority(CUstream* phStream, unsigned int flags, int 
 CUresult cuStreamDestroy(CUstream hStream) {
   if (is_default_handle(hStream)) return CUDA_ERROR_INVALID_HANDLE;
   StreamHandle* handle = driver().streams.resolve(hStream);
-  if (!handle) return CUDA_ERROR_INVALID_HANDLE;
+  if (!handle)
+    return driver().streams.went_with_owner(hStream) ? CUDA_ERROR_CONTEXT_IS_DESTROYED
+                                                     : CUDA_ERROR_INVALID_HANDLE;
   if (handle->green && !driver().greens.resolve(handle->green))
     return CUDA_ERROR_CONTEXT_IS_DESTROYED;
   CUresult sticky = handle->context->sticky();
@@ -233,7 +243,7 @@ CUresult cuEventCreate(CUevent* phEvent, unsigned int flags) {
 
 CUresult cuEventDestroy(CUevent hEvent) {
   EventHandle* event = driver().events.resolve(hEvent);
-  if (!event || !driver().events.retire(event)) return CUDA_ERROR_INVALID_HANDLE;
+  if (!event || !driver().events.retire(event)) return code_of_no_event(hEvent);
   CUresult sticky = event->context->sticky();
   {
     std::lock_guard lock(event->context->mutex);
@@ -256,7 +266,7 @@ CUresult cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int f
   if (event->context != on.context) return CUDA_ERROR_INVALID_HANDLE;
   const bool external = flags == CU_EVENT_RECORD_EXTERNAL;
   if (on.capture) return capture_record(on, *event, external);
-  if (external) return CUDA_ERROR_INVALID_VALUE;
+  if (external) return CUDA_ERROR_ILLEGAL_STATE;
   forget_captured_event(*event);
   before_work(*on.context, *on.stream);
   if (event->state->shared)
@@ -326,7 +336,7 @@ CUresult cuEventQuery(CUevent hEvent) {
 CUresult cuEventSynchronize(CUevent hEvent) {
   if (HostFunctionScope::entered()) return CUDA_ERROR_NOT_PERMITTED;
   EventHandle* event = driver().events.resolve(hEvent);
-  if (!event) return CUDA_ERROR_INVALID_HANDLE;
+  if (!event) return code_of_no_event(hEvent);
   Context* context = event->context;
   if (CUresult result = refuse_event_call(*event)) return result;
   if (std::shared_ptr<SharedEvent> shared = event->state->shared) {
@@ -347,7 +357,7 @@ CUresult cuEventElapsedTime(float* pMilliseconds, CUevent hStart, CUevent hEnd) 
   EventHandle *start, *end;
   if (CUresult result = resolve_event(hStart, &start)) return result;
   if (CUresult result = resolve_event(hEnd, &end)) return result;
-  if (!pMilliseconds) return CUDA_ERROR_INVALID_VALUE;
+  if (!pMilliseconds) return CUDA_ERROR_INVALID_HANDLE;  // measured H200
   if (start->was_captured || end->was_captured) return CUDA_ERROR_CAPTURED_EVENT;
   if (start->context != end->context || !start->state->timing || !end->state->timing)
     return CUDA_ERROR_INVALID_HANDLE;

@@ -16,7 +16,9 @@ CUresult find_stream(CUstream handle, ResolvedStream* out) {
   auto bits = reinterpret_cast<uintptr_t>(handle);
   if (bits > 2) {
     StreamHandle* found = driver().streams.resolve(handle);
-    if (!found) return CUDA_ERROR_INVALID_HANDLE;
+    if (!found)
+      return driver().streams.went_with_owner(handle) ? CUDA_ERROR_CONTEXT_IS_DESTROYED
+                                                      : CUDA_ERROR_INVALID_HANDLE;
     if (found->green && !driver().greens.resolve(found->green))
       return CUDA_ERROR_CONTEXT_IS_DESTROYED;
     *out = {found->stream.get(), found->context, found, nullptr};
