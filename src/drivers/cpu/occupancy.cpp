@@ -21,7 +21,7 @@ struct Question {
   KernelState* state = nullptr;
   const Device* device = nullptr;
   int64_t static_bytes = 0;
-  int64_t most_dynamic = 0;  ///< what a launch may ask for now
+  int64_t most_dynamic = 0;     ///< what a launch may ask for now
   int64_t multiprocessors = 0;  ///< of the device or of the current green context
 };
 
@@ -58,8 +58,8 @@ int64_t shared_of_block(const Question& question, int64_t dynamic_bytes) {
   return (bytes + shared_unit_bytes - 1) / shared_unit_bytes * shared_unit_bytes;
 }
 
-/// The kernel's own bound of threads is the launch's matter: a multiprocessor would hold such blocks.
-/// measured H200, driver 580.159.04
+/// The kernel's own bound of threads is the launch's matter: a multiprocessor would hold such
+/// blocks. measured H200, driver 580.159.04
 int blocks_that_fit(const Question& question, int64_t block_threads, int64_t dynamic_bytes) {
   const Device& device = *question.device;
   int64_t most = device.limit(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
@@ -78,8 +78,8 @@ int blocks_that_fit(const Question& question, int64_t block_threads, int64_t dyn
 /// Blocks of the configured launch that a multiprocessor holds.
 int64_t blocks_of_config(const Question& question, const CUlaunchConfig& config) {
   const uint64_t threads = uint64_t{config.blockDimX} * config.blockDimY * config.blockDimZ;
-  if (threads == 0 || threads > static_cast<uint64_t>(most_threads(question.state->function(),
-                                                                   *question.device)))
+  if (threads == 0 ||
+      threads > static_cast<uint64_t>(most_threads(question.state->function(), *question.device)))
     return 0;
   return blocks_that_fit(question, static_cast<int64_t>(threads), config.sharedMemBytes);
 }
@@ -219,8 +219,7 @@ CUresult cuOccupancyMaxActiveClusters(int* numClusters, CUfunction func,
   if (size == 0 || size > most_cluster_blocks(state, *question.device))
     return CUDA_ERROR_INVALID_CLUSTER_SIZE;
   const int64_t a_multiprocessor = blocks_of_config(question, *config);
-  const int64_t clusters =
-      a_multiprocessor * question.multiprocessors / static_cast<int64_t>(size);
+  const int64_t clusters = a_multiprocessor * question.multiprocessors / static_cast<int64_t>(size);
   // One cluster runs even where fewer multiprocessors are shown than it has blocks.
   *numClusters = static_cast<int>(a_multiprocessor ? std::max<int64_t>(clusters, 1) : 0);
   return CUDA_SUCCESS;
@@ -237,8 +236,8 @@ CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t* dynamicSmemSize, CUfunc
   if (blocks_that_fit(question, blockSize, 0) < numBlocks) return CUDA_ERROR_INVALID_VALUE;
   int64_t share = device.limit(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR) /
                   numBlocks / shared_unit_bytes * shared_unit_bytes;
-  // The part that the system reserves of each block is not taken off, so that one block fewer may fit:
-  // an H200 answers so (driver 580.159.04: 14 blocks of what was asked for 16).
+  // What the system reserves of each block is not taken off, so that one block fewer may fit: an
+  // H200 answers so (driver 580.159.04: 14 blocks of what was asked for 16).
   share -= question.static_bytes;
   *dynamicSmemSize =
       static_cast<size_t>(std::max<int64_t>(std::min(share, question.most_dynamic), 0));

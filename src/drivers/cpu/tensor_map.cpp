@@ -230,8 +230,8 @@ CUresult cuTensorMapEncodeIm2colWide(
   if (CUresult result = begin(e, &map)) return result;
   Context* context;
   if (CUresult result = current(&context)) return result;
-  // Capability 9.0 can encode what it has no instruction for: then every swizzle goes, and the modes
-  // are one (measured H200, driver 580.159.04).
+  // Capability 9.0 can encode what it has no instruction for: then every swizzle goes, and the
+  // modes are one (measured H200, driver 580.159.04).
   const bool strict = context->device.capability() >= second_capability;
   if (!strict) map.kind = TensorKind::wide;
   const bool swizzled = map.swizzle == TensorSwizzle::span64 ||

@@ -53,8 +53,7 @@ CONFORM(cuModuleUnload, takes_functions_and_variables_along) {
   expect_code("its handle", cuModuleGetFunctionCount(&count, module), CUDA_ERROR_INVALID_HANDLE);
   expect_code("its function", launch(function, 1, 1, nullptr, word.at(), 1u),
               CUDA_ERROR_INVALID_HANDLE);
-  expect_code("its variable", cuMemGetAddressRange(nullptr, &bytes, counter),
-              CUDA_ERROR_NOT_FOUND);
+  expect_code("its variable", cuMemGetAddressRange(nullptr, &bytes, counter), CUDA_ERROR_NOT_FOUND);
   expect_code("twice", cuModuleUnload(module), CUDA_ERROR_INVALID_HANDLE);
   expect_code("none", cuModuleUnload(nullptr), CUDA_ERROR_INVALID_HANDLE);
 }
@@ -62,8 +61,7 @@ CONFORM(cuModuleUnload, takes_functions_and_variables_along) {
 CONFORM(cuModuleUnload, of_a_library) {
   CUmodule module = nullptr;
   REQUIRE(cuLibraryGetModule(&module, library_of_text(program)));
-  expect_code("belongs to the library", cuModuleUnload(module),
-              CUDA_ERROR_NOT_PERMITTED);
+  expect_code("belongs to the library", cuModuleUnload(module), CUDA_ERROR_NOT_PERMITTED);
 }
 
 CONFORM(cuModuleUnload, a_thousand_times) {
@@ -76,8 +74,8 @@ CONFORM(cuModuleUnload, a_thousand_times) {
   expect("no failure", failures, 0);
 }
 
-// Together the modules would have more than the device's memory. What is free cannot be asked: others
-// use the device, too.
+// Together the modules would have more than the device's memory. What is free cannot be asked:
+// others use the device, too.
 CONFORM(cuModuleUnload, memory_comes_back) {
   constexpr const char* large =
       ".version 7.0\n.target sm_70\n.address_size 64\n"
