@@ -93,9 +93,9 @@ CONFORM(cuMemcpyPeer, contexts) {
   expect("value", read<uint32_t>(one), 3u);
   auto* foreign = foreign_handle<CUcontext>();
   expect_code("no target context", cuMemcpyPeer(one, foreign, two, context, 4),
-              CUDA_ERROR_INVALID_CONTEXT);
+              CUDA_ERROR_CONTEXT_IS_DESTROYED);
   expect_code("no source context", cuMemcpyPeer(one, context, two, foreign, 4),
-              CUDA_ERROR_INVALID_CONTEXT);
+              CUDA_ERROR_CONTEXT_IS_DESTROYED);
 }
 
 CONFORM_WITH(cuMemcpyPeer, needs_a_context, initialised) {

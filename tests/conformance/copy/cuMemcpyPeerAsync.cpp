@@ -132,9 +132,9 @@ CONFORM(cuMemcpyPeerAsync, contexts) {
   expect("value", read<uint32_t>(one), 3u);
   auto* foreign = foreign_handle<CUcontext>();
   expect_code("no target context", cuMemcpyPeerAsync(one, foreign, two, context, 4, nullptr),
-              CUDA_ERROR_INVALID_CONTEXT);
+              CUDA_ERROR_CONTEXT_IS_DESTROYED);
   expect_code("no source context", cuMemcpyPeerAsync(one, context, two, foreign, 4, nullptr),
-              CUDA_ERROR_INVALID_CONTEXT);
+              CUDA_ERROR_CONTEXT_IS_DESTROYED);
 }
 
 CONFORM_WITH(cuMemcpyPeerAsync, needs_a_context, initialised) {
