@@ -70,9 +70,11 @@ CONFORM(cuMemcpy3DPeerAsync, contexts) {
   CUcontext context = nullptr;
   REQUIRE(cuCtxGetCurrent(&context));
   copy.srcContext = foreign_handle<CUcontext>(), copy.dstContext = context;
-  expect_code("no source context", cuMemcpy3DPeerAsync(&copy, nullptr), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+  expect_code("no source context", cuMemcpy3DPeerAsync(&copy, nullptr),
+              CUDA_ERROR_CONTEXT_IS_DESTROYED);
   copy.srcContext = context, copy.dstContext = foreign_handle<CUcontext>();
-  expect_code("no target context", cuMemcpy3DPeerAsync(&copy, nullptr), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+  expect_code("no target context", cuMemcpy3DPeerAsync(&copy, nullptr),
+              CUDA_ERROR_CONTEXT_IS_DESTROYED);
   Place<Copy> array(Kind::array, 1000);
   array.as_target(copy);
   expect_code("an array's context is not looked at", cuMemcpy3DPeerAsync(&copy, nullptr),
