@@ -88,11 +88,11 @@ uint32_t sum(uint32_t old, uint32_t value, bool flush) {
   return flush ? flushed(bits) : bits;
 }
 
-/// NaNs stay as they are, signalling ones too; the one in memory goes first.
+/// NaNs stay as they are, signalling ones too; the one that is added goes first.
 uint64_t double_sum(uint64_t old, uint64_t value) {
   const auto a = std::bit_cast<double>(old), b = std::bit_cast<double>(value);
-  if (a != a) return old;
   if (b != b) return value;
+  if (a != a) return old;
   const double total = a + b;
   return total != total ? double_nan : std::bit_cast<uint64_t>(total);
 }

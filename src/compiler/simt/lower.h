@@ -296,7 +296,8 @@ class Lowering {
   void lower_atomic(const Inst& inst);
   void lower_atomic_vector(const Inst& inst);
   Value* atomic_one(const Inst& inst, Value* p, Value* b, Value* c, bool shared);
-  Value* combine(const Inst& inst, Value* old, Value* b, Value* c);
+  Value* combine(const Inst& inst, Value* old, Value* b, Value* c, bool shared);
+  Value* sum_in_memory(Value* old, Value* value, bool shared);
   Value* own_shared(uint64_t offset);
   void lower_multimem(const Inst& inst);
 

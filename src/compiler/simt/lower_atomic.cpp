@@ -27,8 +27,21 @@ AtomicOrdering order_of(const ptx::Instruction& inst) {
 
 }  // namespace
 
+/// old + value of f64 as memory adds them: of NaNs the value's first, quieted in shared memory only.
+/// Measured: H200, driver 580.159.04, tests/programs/nan_sums.
+Value* Lowering::sum_in_memory(Value* old, Value* value, bool shared) {
+  auto kept = [&](Value* nan) {
+    if (!shared) return nan;
+    Value* bits = b_.CreateBitCast(nan, b_.getInt64Ty());
+    return b_.CreateBitCast(b_.CreateOr(bits, uint64_t{1} << 51), nan->getType());
+  };
+  Value* sum = b_.CreateFAdd(old, value);
+  sum = b_.CreateSelect(b_.CreateFCmpUNO(old, old), kept(old), sum);
+  return b_.CreateSelect(b_.CreateFCmpUNO(value, value), kept(value), sum);
+}
+
 /// The new value for `old`: what the operation would store.
-Value* Lowering::combine(const Inst& inst, Value* old, Value* b, Value* c) {
+Value* Lowering::combine(const Inst& inst, Value* old, Value* b, Value* c, bool shared) {
   const PType t = inst.type();
   const bool sg = ptx::is_signed(t);
   if (is_half_pair(t)) {
@@ -54,10 +67,8 @@ Value* Lowering::combine(const Inst& inst, Value* old, Value* b, Value* c) {
     return out;
   }
   if (inst.has(Tok::add) && !ptx::is_float(t)) return b_.CreateAdd(old, b);
-  if (inst.has(Tok::add)) {
-    Value* sum = b_.CreateFAdd(old, b);
-    return t == PType::f32 ? canonical_nan(sum) : sum;
-  }
+  if (inst.has(Tok::add))
+    return t == PType::f32 ? canonical_nan(b_.CreateFAdd(old, b)) : sum_in_memory(old, b, shared);
   if (inst.has(Tok::exch)) return b;
   if (inst.has(Tok::cas)) return b_.CreateSelect(b_.CreateICmpEQ(old, b), c, old);
   if (inst.has(Tok::and_)) return b_.CreateAnd(old, b);
@@ -87,7 +98,7 @@ Value* Lowering::atomic_one(const Inst& inst, Value* p, Value* b, Value* c, bool
   llvm::Type* st = scalar_type(t);
   if (shared) {
     Value* old = b_.CreateLoad(st, p);
-    b_.CreateStore(combine(inst, old, b, c), p);
+    b_.CreateStore(combine(inst, old, b, c, true), p);
     return old;
   }
   const AtomicOrdering order = order_of(inst);
@@ -95,7 +106,7 @@ Value* Lowering::atomic_one(const Inst& inst, Value* p, Value* b, Value* c, bool
   auto rmw = [&](AtomicRMWInst::BinOp op) {
     return b_.CreateAtomicRMW(op, p, b, MaybeAlign(ptx::size_of(t)), order);
   };
-  if (is_half_pair(t) || (t == PType::f32 && inst.has(Tok::add))) {
+  if (is_half_pair(t) || (ptx::is_float(t) && inst.has(Tok::add))) {
     // Compare-and-swap loop.
     BasicBlock* before = b_.GetInsertBlock();
     llvm::Type* raw = int_type(st->getPrimitiveSizeInBits());
@@ -107,7 +118,7 @@ Value* Lowering::atomic_one(const Inst& inst, Value* p, Value* b, Value* c, bool
     b_.SetInsertPoint(loop);
     PHINode* old = b_.CreatePHI(raw, 2);
     old->addIncoming(first, before);
-    Value* next = cast(combine(inst, cast(old, st), b, c), raw);
+    Value* next = cast(combine(inst, cast(old, st), b, c, false), raw);
     Value* pair = b_.CreateAtomicCmpXchg(p, old, next, MaybeAlign(ptx::size_of(t)),
                                          AtomicOrdering::Monotonic, AtomicOrdering::Monotonic);
     old->addIncoming(b_.CreateExtractValue(pair, 0), b_.GetInsertBlock());
@@ -115,7 +126,7 @@ Value* Lowering::atomic_one(const Inst& inst, Value* p, Value* b, Value* c, bool
     b_.SetInsertPoint(after);
     return cast(old, st);
   }
-  if (inst.has(Tok::add)) return rmw(ptx::is_float(t) ? AtomicRMWInst::FAdd : AtomicRMWInst::Add);
+  if (inst.has(Tok::add)) return rmw(AtomicRMWInst::Add);
   if (inst.has(Tok::exch)) return rmw(AtomicRMWInst::Xchg);
   if (inst.has(Tok::and_)) return rmw(AtomicRMWInst::And);
   if (inst.has(Tok::or_)) return rmw(AtomicRMWInst::Or);

@@ -60,14 +60,15 @@ static std::function<void(uint8_t*, const uint8_t*)> add_f32(bool flush) {
   };
 }
 
-/// A NaN stays what it is; the sum of both infinities is left out by the edges.
+/// A NaN stays what it is, the one that comes before the one that is there; the sum of both
+/// infinities is left out by the edges.
 static void add_f64(uint8_t* to, const uint8_t* from) {
   double a, b;
   std::memcpy(&a, to, 8);
   std::memcpy(&b, from, 8);
-  if (a != a) return;
-  if (b == b) b += a;
-  std::memcpy(to, &b, 8);
+  if (b != b) a = b;
+  if (a == a) a += b;
+  std::memcpy(to, &a, 8);
 }
 
 /// Sums and extremes of halves by way of double, each rounded once.
