@@ -426,7 +426,7 @@ CONFORM(cuTexObjectCreate, a_view_of_linear_memory) {
       made("made", linear_resource(memory, CU_AD_FORMAT_FLOAT, 1, 16), sampler(), &view);
   expect("the second",
          as_floats(fetch_words(texture, "tex.1d.v4.f32.s32", "[%t, {%i0}]", {}, {1}))[0],
-         2.0f);  // to measure on H200
+         2.0f);
 }
 
 CONFORM(cuTexObjectCreate, pitched_memory_that_cannot_be) {
@@ -452,8 +452,8 @@ CONFORM(cuTexObjectCreate, rows_that_overlap) {
   write_list(memory, values);
   CUtexObject texture =
       made("made", pitch_resource(memory, CU_AD_FORMAT_FLOAT, 1, 16, 2, 32), sampler());
-  expect("first row", fetch_2d(texture, 15.5f, 0.5f), 15.0f);   // to measure on H200
-  expect("second row", fetch_2d(texture, 15.5f, 1.5f), 23.0f);  // to measure on H200
+  expect("first row", fetch_2d(texture, 15.5f, 0.5f), 15.0f);
+  expect("second row", fetch_2d(texture, 15.5f, 1.5f), 23.0f);
 }
 
 CONFORM(cuTexObjectCreate, samplers_that_cannot_be) {
