@@ -254,8 +254,8 @@ CUresult cuTexRefSetAddress(size_t* ByteOffset, CUtexref hTexRef, CUdeviceptr dp
     resource.resType = CU_RESOURCE_TYPE_LINEAR;
     resource.res.linear = {dptr - offset, r.format, static_cast<unsigned>(r.channels), all};
     TexelLayout texels;
-    const bool known = layout_of(r.format, resource.res.linear.numChannels, &texels) !=
-                       CUDA_ERROR_INVALID_VALUE;
+    const bool known =
+        layout_of(r.format, resource.res.linear.numChannels, &texels) != CUDA_ERROR_INVALID_VALUE;
     if (!dptr) {
       // Nothing is bound then. measured H200, driver 580.159.04: success
       r.bound = false;
