@@ -38,7 +38,7 @@ CONFORM(cuTexObjectDestroy, handles_that_are_none) {
   expect_code("a surface", cuTexObjectDestroy(surface), CUDA_SUCCESS);
   CUDA_RESOURCE_DESC got{};
   expect_code("which is still there", cuSurfObjectGetResourceDesc(&got, surface),
-              CUDA_SUCCESS);  // to measure on H200
+              CUDA_SUCCESS);
   expect_code("which lives", cuSurfObjectDestroy(surface), CUDA_SUCCESS);
 }
 

@@ -21,10 +21,10 @@ CONFORM(cuSurfRefGetArray, arguments_that_cannot_be) {
   expect_code("nowhere", cuSurfRefGetArray(nullptr, references.plane), CUDA_ERROR_INVALID_VALUE);
   expect_code("null", cuSurfRefGetArray(&got, nullptr), CUDA_ERROR_INVALID_HANDLE);
   expect_code("foreign", cuSurfRefGetArray(&got, foreign_handle<CUsurfref>()),
-              CUDA_ERROR_INVALID_HANDLE);
+              CUDA_ERROR_INVALID_CONTEXT);
   expect_code("a texture reference",
               cuSurfRefGetArray(&got, reinterpret_cast<CUsurfref>(references.image)),
-              CUDA_ERROR_INVALID_HANDLE);  // to measure on H200
+              CUDA_ERROR_CONTEXT_IS_DESTROYED);
 }
 
 CONFORM_WITH(cuSurfRefGetArray, needs_cuInit, nothing) {

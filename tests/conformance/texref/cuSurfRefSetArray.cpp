@@ -21,16 +21,16 @@ CONFORM(cuSurfRefSetArray, arguments_that_cannot_be) {
   expect_code("no array", cuSurfRefSetArray(references.plane, nullptr, 0),
               CUDA_ERROR_INVALID_HANDLE);
   expect_code("a foreign array", cuSurfRefSetArray(references.plane, foreign_handle<CUarray>(), 0),
-              CUDA_ERROR_INVALID_HANDLE);
+              CUDA_ERROR_INVALID_CONTEXT);
   expect_code("null", cuSurfRefSetArray(nullptr, row, 0), CUDA_ERROR_INVALID_HANDLE);
   expect_code("foreign", cuSurfRefSetArray(foreign_handle<CUsurfref>(), row, 0),
-              CUDA_ERROR_INVALID_HANDLE);
+              CUDA_ERROR_INVALID_CONTEXT);
   expect_code("a texture reference",
               cuSurfRefSetArray(reinterpret_cast<CUsurfref>(references.image), row, 0),
-              CUDA_ERROR_INVALID_HANDLE);  // to measure on H200
+              CUDA_ERROR_CONTEXT_IS_DESTROYED);
   REQUIRE(cuModuleUnload(references.module()));
   expect_code("of a module that was unloaded", cuSurfRefSetArray(references.plane, row, 0),
-              CUDA_ERROR_INVALID_HANDLE);  // to measure on H200
+              CUDA_ERROR_INVALID_HANDLE);
 }
 
 CONFORM_WITH(cuSurfRefSetArray, needs_cuInit, nothing) {

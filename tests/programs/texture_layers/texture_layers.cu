@@ -82,7 +82,7 @@ static void layered(Verdict& verdict) {
   verdict.expect(right, "2D layers, clamped");
   cudaResourceViewDesc view = {};
   view.format = cudaResViewFormatFloat1;
-  view.width = w, view.height = h;
+  view.width = w, view.height = h, view.depth = d;  // the array's: an H200 refuses others
   view.firstLayer = 2, view.lastLayer = 3;
   cudaTextureObject_t part = texture(array, how, &view);
   layers_2d<<<dim3(h, 3), w>>>(part, out);

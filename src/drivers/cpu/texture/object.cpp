@@ -119,8 +119,8 @@ CUresult cuTexObjectGetTextureDesc(CUDA_TEXTURE_DESC* pTexDesc, CUtexObject texO
 CUresult cuTexObjectGetResourceViewDesc(CUDA_RESOURCE_VIEW_DESC* pResViewDesc,
                                         CUtexObject texObject) {
   return look_up(texObject, false, pResViewDesc, [&](const Object& o) {
-    // Without a view it is an empty one. measured H200, driver 580.159.04: success
-    *pResViewDesc = o.view.value_or(CUDA_RESOURCE_VIEW_DESC{});
+    // Without a view nothing is written. measured H200, driver 580.159.04: success
+    if (o.view) *pResViewDesc = *o.view;
     return CUDA_SUCCESS;
   });
 }

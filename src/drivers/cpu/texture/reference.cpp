@@ -28,9 +28,18 @@ Book& book() {
   return *made;
 }
 
-TextureReference* resolve(const void* handle, bool surface) {
-  TextureReference* reference = driver().texture_references.resolve(handle);
-  return reference && reference->surface == surface ? reference : nullptr;
+/// What NVIDIA's driver takes for a handle is asked for its context: foreign memory has none, and a
+/// reference of the other kind has one that is none any more. A handle that was destroyed crashes
+/// there. measured H200, driver 580.159.04
+template <typename T, typename Handle>
+CUresult refusal(const Arena<T>& arena, Handle handle) {
+  return !handle || arena.once_was(handle) ? CUDA_ERROR_INVALID_HANDLE : CUDA_ERROR_INVALID_CONTEXT;
+}
+
+CUresult resolve(const void* handle, bool surface, TextureReference** out) {
+  *out = driver().texture_references.resolve(handle);
+  if (!*out) return refusal(driver().texture_references, handle);
+  return (*out)->surface == surface ? CUDA_SUCCESS : CUDA_ERROR_CONTEXT_IS_DESTROYED;
 }
 
 /// Changes what later launches read through a reference; null: nothing is bound. Under the lock.
@@ -72,7 +81,8 @@ CUresult reference_of(CUmodule hmod, const char* name, ptx::Type type, TextureRe
 /// Tells later launches what the reference means. Settings may come in any order: a reference that
 /// cannot be read as it is set now counts as unbound until it can.
 void publish(const TextureReference& reference) {
-  if (!reference.bound || !reference.handle) return;
+  if (!reference.handle) return;
+  if (!reference.bound) return set_binding(reference.handle, nullptr);
   engine::Texture texture;
   const CUresult result = reference.surface
                               ? make_surface(reference.resource, &texture)
@@ -86,8 +96,8 @@ template <typename Change>
 CUresult change(const void* handle, bool surface, Change how) {
   std::lock_guard lock(book().mutex);
   // The handle is looked at before the context. measured H200, driver 580.x
-  TextureReference* reference = resolve(handle, surface);
-  if (!reference) return CUDA_ERROR_INVALID_HANDLE;
+  TextureReference* reference;
+  if (CUresult result = resolve(handle, surface, &reference)) return result;
   Context* context;
   if (CUresult result = current_usable(&context)) return result;
   TextureReference changed = *reference;
@@ -97,23 +107,31 @@ CUresult change(const void* handle, bool surface, Change how) {
   return CUDA_SUCCESS;
 }
 
-/// Binds memory to a reference. What is wrong with the memory alone is found here.
-CUresult bind(TextureReference& r, const CUDA_RESOURCE_DESC& resource) {
+/// Binds memory to a reference. What is wrong with the memory alone is found here; a format that
+/// cannot be read is not looked at (see publish). measured H200, driver 580.159.04
+CUresult bind(TextureReference& r, const CUDA_RESOURCE_DESC& resource, bool known_format = true) {
+  r.resource = resource;
+  r.bound = true;
+  if (!known_format) return CUDA_SUCCESS;
   engine::Texture texture;
   const CUresult result = r.surface
                               ? make_surface(resource, &texture)
                               : make_texture(resource, CUDA_TEXTURE_DESC{}, nullptr, &texture);
-  if (result) return result;
-  r.resource = resource;
-  r.bound = true;
-  return CUDA_SUCCESS;
+  return result;
+}
+
+/// Whether the flags of cuTexRefSet*Array ask for the array's format. Without, it has to be the
+/// reference's already.
+bool takes_format(const TextureReference& r, unsigned flags, const CUDA_ARRAY3D_DESCRIPTOR& desc) {
+  return flags == CU_TRSA_OVERRIDE_FORMAT ||
+         (!flags && r.format == desc.Format && r.channels == static_cast<int>(desc.NumChannels));
 }
 
 template <typename Read>
 CUresult ask(CUtexref handle, Read read) {
   std::lock_guard lock(book().mutex);
-  const TextureReference* reference = resolve(handle, false);
-  if (!reference) return CUDA_ERROR_INVALID_HANDLE;
+  TextureReference* reference;
+  if (CUresult result = resolve(handle, false, &reference)) return result;
   Context* context;
   if (CUresult result = current_usable(&context)) return result;
   return read(*reference);
@@ -185,22 +203,23 @@ CUresult cuTexRefCreate(CUtexref* pTexRef) {
 
 CUresult cuTexRefDestroy(CUtexref hTexRef) {
   std::lock_guard lock(book().mutex);
-  TextureReference* reference = resolve(hTexRef, false);
+  TextureReference* reference;
+  if (CUresult result = resolve(hTexRef, false, &reference)) return result;
   // A module's own references live as long as it does.
-  if (!reference || reference->handle) return CUDA_ERROR_INVALID_HANDLE;
+  if (reference->handle) return CUDA_ERROR_INVALID_HANDLE;
   driver().texture_references.destroy(reference);
   return CUDA_SUCCESS;
 }
 
 CUresult cuTexRefSetArray(CUtexref hTexRef, CUarray hArray, unsigned int Flags) {
   return change(hTexRef, false, [&](TextureReference& r) {
-    if (Flags != CU_TRSA_OVERRIDE_FORMAT) return CUDA_ERROR_INVALID_VALUE;
-    if (!array_of(hArray)) return CUDA_ERROR_INVALID_HANDLE;
+    const Array* array = array_of(hArray);
+    if (!array) return refusal(driver().arrays, hArray);
+    if (!takes_format(r, Flags, array->desc)) return CUDA_ERROR_INVALID_VALUE;
     CUDA_RESOURCE_DESC resource{};
     resource.resType = CU_RESOURCE_TYPE_ARRAY;
     resource.res.array.hArray = hArray;
     if (CUresult result = bind(r, resource)) return result;
-    const Array* array = array_of(hArray);
     r.format = array->desc.Format;
     r.channels = static_cast<int>(array->desc.NumChannels);
     return CUDA_SUCCESS;
@@ -210,13 +229,13 @@ CUresult cuTexRefSetArray(CUtexref hTexRef, CUarray hArray, unsigned int Flags) 
 CUresult cuTexRefSetMipmappedArray(CUtexref hTexRef, CUmipmappedArray hMipmappedArray,
                                    unsigned int Flags) {
   return change(hTexRef, false, [&](TextureReference& r) {
-    if (Flags != CU_TRSA_OVERRIDE_FORMAT) return CUDA_ERROR_INVALID_VALUE;
-    if (!mipmapped_array_of(hMipmappedArray)) return CUDA_ERROR_INVALID_HANDLE;
+    const MipmappedArray* levels = mipmapped_array_of(hMipmappedArray);
+    if (!levels) return refusal(driver().mipmapped_arrays, hMipmappedArray);
+    if (!takes_format(r, Flags, levels->desc)) return CUDA_ERROR_INVALID_VALUE;
     CUDA_RESOURCE_DESC resource{};
     resource.resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
     resource.res.mipmap.hMipmappedArray = hMipmappedArray;
     if (CUresult result = bind(r, resource)) return result;
-    const MipmappedArray* levels = mipmapped_array_of(hMipmappedArray);
     r.format = levels->desc.Format;
     r.channels = static_cast<int>(levels->desc.NumChannels);
     return CUDA_SUCCESS;
@@ -234,7 +253,15 @@ CUresult cuTexRefSetAddress(size_t* ByteOffset, CUtexref hTexRef, CUdeviceptr dp
     CUDA_RESOURCE_DESC resource{};
     resource.resType = CU_RESOURCE_TYPE_LINEAR;
     resource.res.linear = {dptr - offset, r.format, static_cast<unsigned>(r.channels), all};
-    if (CUresult result = bind(r, resource)) return result;
+    TexelLayout texels;
+    const bool known =
+        layout_of(r.format, resource.res.linear.numChannels, &texels) != CUDA_ERROR_INVALID_VALUE;
+    if (!dptr) {
+      // Nothing is bound then. measured H200, driver 580.159.04: success
+      r.bound = false;
+    } else if (CUresult result = bind(r, resource, known)) {
+      return result;
+    }
     if (ByteOffset) *ByteOffset = offset;
     return CUDA_SUCCESS;
   });
@@ -248,7 +275,12 @@ CUresult cuTexRefSetAddress2D(CUtexref hTexRef, const CUDA_ARRAY_DESCRIPTOR* des
     resource.resType = CU_RESOURCE_TYPE_PITCH2D;
     resource.res.pitch2D = {dptr,        desc->Format, desc->NumChannels,
                             desc->Width, desc->Height, Pitch};
-    if (CUresult result = bind(r, resource)) return result;
+    TexelLayout texels;
+    const CUresult format = layout_of(desc->Format, desc->NumChannels, &texels);
+    // Rows do not overlap, other than a texture object's. measured H200, driver 580.159.04
+    if (!format && desc->Height > 1 && desc->Width > Pitch / texels.bytes())
+      return CUDA_ERROR_INVALID_VALUE;
+    if (CUresult result = bind(r, resource, format != CUDA_ERROR_INVALID_VALUE)) return result;
     r.format = desc->Format;
     r.channels = static_cast<int>(desc->NumChannels);
     return CUDA_SUCCESS;
@@ -338,14 +370,12 @@ CUresult cuTexRefSetFlags(CUtexref hTexRef, unsigned int Flags) {
 }
 
 CUresult cuTexRefGetAddress(CUdeviceptr* pdptr, CUtexref hTexRef) {
-  return ask(hTexRef, pdptr, [&](const TextureReference& r) {
-    if (!r.bound) return CUDA_ERROR_INVALID_VALUE;
-    if (r.resource.resType == CU_RESOURCE_TYPE_LINEAR)
-      *pdptr = r.resource.res.linear.devPtr;
-    else if (r.resource.resType == CU_RESOURCE_TYPE_PITCH2D)
-      *pdptr = r.resource.res.pitch2D.devPtr;
-    else
+  return ask(hTexRef, [&](const TextureReference& r) {
+    const bool linear = r.resource.resType == CU_RESOURCE_TYPE_LINEAR;
+    if (!r.bound || (!linear && r.resource.resType != CU_RESOURCE_TYPE_PITCH2D))
       return CUDA_ERROR_INVALID_VALUE;
+    // Without a place it tells only whether there is an address. measured H200, driver 580.159.04
+    if (pdptr) *pdptr = linear ? r.resource.res.linear.devPtr : r.resource.res.pitch2D.devPtr;
     return CUDA_SUCCESS;
   });
 }
@@ -440,7 +470,7 @@ CUresult cuSurfRefSetArray(CUsurfref hSurfRef, CUarray hArray, unsigned int Flag
     CUDA_RESOURCE_DESC resource{};
     resource.resType = CU_RESOURCE_TYPE_ARRAY;
     resource.res.array.hArray = hArray;
-    if (!array_of(hArray)) return CUDA_ERROR_INVALID_HANDLE;
+    if (!array_of(hArray)) return refusal(driver().arrays, hArray);
     if (Flags) return CUDA_ERROR_INVALID_VALUE;
     return bind(r, resource);
   });
@@ -448,8 +478,8 @@ CUresult cuSurfRefSetArray(CUsurfref hSurfRef, CUarray hArray, unsigned int Flag
 
 CUresult cuSurfRefGetArray(CUarray* phArray, CUsurfref hSurfRef) {
   std::lock_guard lock(book().mutex);
-  const TextureReference* reference = resolve(hSurfRef, true);
-  if (!reference) return CUDA_ERROR_INVALID_HANDLE;
+  TextureReference* reference;
+  if (CUresult result = resolve(hSurfRef, true, &reference)) return result;
   Context* context;
   if (CUresult result = current_usable(&context)) return result;
   if (!phArray || !reference->bound) return CUDA_ERROR_INVALID_VALUE;
