@@ -33,10 +33,10 @@ struct StreamHandle {
   Context* context = nullptr;
   unsigned flags = 0;
   uint64_t id = 0;
-  GreenContext* green = nullptr;  ///< perhaps destroyed: resolve it before use
+  GreenContext* green = nullptr;                 ///< perhaps destroyed: resolve it before use
   std::shared_ptr<engine::Partition> partition;  ///< of the green context
-  StreamAttributes attributes;  ///< guarded by the context's mutex
-  std::shared_ptr<StreamCapture> capture;  ///< null: not captured; under the GraphLock
+  StreamAttributes attributes;                   ///< guarded by the context's mutex
+  std::shared_ptr<StreamCapture> capture;        ///< null: not captured; under the GraphLock
 };
 
 /// What a CUevent handle is.
@@ -97,7 +97,7 @@ struct Context final : StreamOwner {
 };
 
 /// Set on a thread while a program's host function runs on it. A host function may not call the
-/// driver: waiting for its own stream would never end.
+/// driver, except to ask a stream or an event: waiting for its own stream would never end.
 /// source: CUDA Driver API 13.0, cuStreamAddCallback, cuLaunchHostFunc: CUDA_ERROR_NOT_PERMITTED.
 class HostFunctionScope {
  public:

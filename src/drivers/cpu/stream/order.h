@@ -25,7 +25,7 @@ enum class UnderCapture : uint8_t { refuse, record, ignore };
 struct ResolvedStream {
   Stream* stream = nullptr;
   Context* context = nullptr;
-  StreamHandle* handle = nullptr;  ///< null for the legacy stream
+  StreamHandle* handle = nullptr;          ///< null for the legacy stream
   std::shared_ptr<StreamCapture> capture;  ///< set when the call must record its work
 };
 
@@ -34,7 +34,10 @@ struct ResolvedStream {
 /// 900, 901, 906 for what captures under way forbid.
 CUresult resolve_stream(CUstream handle, ResolvedStream* out,
                         UnderCapture under = UnderCapture::refuse);
-/// The same without refusing a context that has failed.
+/// The same without refusing host functions: for calls that wait for nothing.
+CUresult resolve_asked_stream(CUstream handle, ResolvedStream* out,
+                              UnderCapture under = UnderCapture::refuse);
+/// The same as resolve_stream without refusing a context that has failed.
 CUresult resolve_stream_any(CUstream handle, ResolvedStream* out,
                             UnderCapture under = UnderCapture::refuse);
 
