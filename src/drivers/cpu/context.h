@@ -33,10 +33,10 @@ struct StreamHandle {
   Context* context = nullptr;
   unsigned flags = 0;
   uint64_t id = 0;
-  GreenContext* green = nullptr;                 ///< perhaps destroyed: resolve it before use
+  GreenContext* green = nullptr;  ///< perhaps destroyed: resolve it before use
   std::shared_ptr<engine::Partition> partition;  ///< of the green context
-  StreamAttributes attributes;                   ///< guarded by the context's mutex
-  std::shared_ptr<StreamCapture> capture;        ///< null: not captured; under the GraphLock
+  StreamAttributes attributes;  ///< guarded by the context's mutex
+  std::shared_ptr<StreamCapture> capture;  ///< null: not captured; under the GraphLock
 };
 
 /// What a CUevent handle is.

@@ -25,7 +25,7 @@ enum class UnderCapture : uint8_t { refuse, record, ignore };
 struct ResolvedStream {
   Stream* stream = nullptr;
   Context* context = nullptr;
-  StreamHandle* handle = nullptr;          ///< null for the legacy stream
+  StreamHandle* handle = nullptr;  ///< null for the legacy stream
   std::shared_ptr<StreamCapture> capture;  ///< set when the call must record its work
 };
 
