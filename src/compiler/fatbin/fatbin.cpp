@@ -363,8 +363,11 @@ Result<std::string> Image::ptx_text(const Entry& entry) const {
   if (size_t nul = text.find('\0'); nul != std::string::npos)
     return bad_image("PTX text for sm_{} has a NUL at byte {} of {}", entry.sm, nul, text.size());
   if (!looks_like_ptx(text))
-    return bad_image("entry at offset {} is marked PTX, but its text does not begin like PTX",
-                     entry.offset);
+    return Error{
+        Code::invalid_ptx,
+        fmt::format("entry at offset {} is marked PTX, but its text does not begin like PTX",
+                    entry.offset),
+        {}};  // measured H200, driver 580.159.04
   return text;
 }
 

@@ -56,7 +56,8 @@ class Image {
 
   /// Text of a PTX entry, decompressed, without NULs at its end. Line numbers stay as the compiler
   /// counts them.
-  /// errors: invalid_image: entry is no PTX, damaged or above max_payload_bytes.
+  /// errors: invalid_image: entry is no PTX, damaged or above max_payload_bytes; invalid_ptx: it is
+  /// one of PTX with something else in it.
   Result<std::string> ptx_text(const Entry& entry) const;
   /// Bytes of any entry, decompressed.
   /// errors: invalid_image as above; not_supported for a compression method we do not know.

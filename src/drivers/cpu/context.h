@@ -97,7 +97,7 @@ struct Context final : StreamOwner {
 };
 
 /// Set on a thread while a program's host function runs on it. A host function may not call the
-/// driver: waiting for its own stream would never end.
+/// driver, except to ask a stream or an event: waiting for its own stream would never end.
 /// source: CUDA Driver API 13.0, cuStreamAddCallback, cuLaunchHostFunc: CUDA_ERROR_NOT_PERMITTED.
 class HostFunctionScope {
  public:

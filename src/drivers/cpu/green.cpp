@@ -226,16 +226,14 @@ CUresult cuDevResourceGenerateDesc(CUdevResourceDesc* phDesc, CUdevResource* res
     SmSet set;
     uint64_t split;
     if (CUresult result = read_resource(resources[i], &set, &split)) return result;
-    // Groups of several splits go together where they share nothing: measured H200.
+    // Groups of several splits go together, and what they share counts once: measured H200, driver
+    // 580.159.04.
     if (i && (set.device != all.device || !split)) return CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION;
     all.device = set.device;
-    for (uint32_t sm : set.sms) {
-      if (std::find(all.sms.begin(), all.sms.end(), sm) != all.sms.end())
-        return CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION;
-      all.sms.push_back(sm);
-    }
+    all.sms.insert(all.sms.end(), set.sms.begin(), set.sms.end());
   }
   std::sort(all.sms.begin(), all.sms.end());
+  all.sms.erase(std::unique(all.sms.begin(), all.sms.end()), all.sms.end());
   *phDesc = reinterpret_cast<CUdevResourceDesc>(description_of(std::move(all)));
   return CUDA_SUCCESS;
 }

@@ -53,7 +53,9 @@ CONFORM(cuCtxPushCurrent, wrong_contexts) {
   CUdeviceptr address = 0;
   expect_code("but cannot be used", cuMemAlloc(&address, 16), CUDA_ERROR_CONTEXT_IS_DESTROYED);
   CUcontext popped = nullptr;
-  expect_code("it is popped", cuCtxPopCurrent(&popped), CUDA_SUCCESS);
+  const CUresult pop = cuCtxPopCurrent(&popped);
+  expect_code("it is popped", pop, CUDA_SUCCESS);
+  if (pop) return;  // the H200's driver crashes in there, and pops nothing
   expect_true("the same", popped == made);
   expect_code("the one below works", cuMemAlloc(&address, 16), CUDA_SUCCESS);
 }

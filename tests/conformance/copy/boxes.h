@@ -288,7 +288,7 @@ void copy_wrong_array_boxes(Call call) {
   refused("y that wraps", [](Copy& c) { c.dstY = ~size_t{0}; });
   if constexpr (is_deep<Copy>) {
     refused("slices too many", [](Copy& c) { c.dstZ = 2; });
-    refused("a level of the array", [](Copy& c) { c.dstLOD = 1; });  // to measure on H200
+    refused("a level of the array", [](Copy& c) { c.dstLOD = 1; });
   }
   refused("no array", [](Copy& c) { c.dstArray = nullptr; });
   refused("a foreign array", [](Copy& c) { c.dstArray = foreign_handle<CUarray>(); });
@@ -303,7 +303,7 @@ void copy_wrong_array_boxes(Call call) {
     expect_code(label, call(&copy), CUDA_SUCCESS);
     REQUIRE(cuStreamSynchronize(nullptr));
     words = after_box(words, memory.words(), copy);
-    expect_true(label + ": its bytes", array.words() == words);  // to measure on H200
+    expect_true(label + ": its bytes", array.words() == words);
   };
   taken("half a texel", [](Copy& c) { c.WidthInBytes = 18; });
   taken("from half a texel", [](Copy& c) { c.dstXInBytes = 2; });

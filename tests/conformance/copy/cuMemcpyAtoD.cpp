@@ -20,7 +20,7 @@ CONFORM(cuMemcpyAtoD, offsets_run_on_into_the_next_row) {
   expect_code("from the first row to the last", cuMemcpyAtoD(line.at(0), array, 8, 20),
               CUDA_ERROR_INVALID_VALUE);
   expect_code("in the second row", cuMemcpyAtoD(line.at(0), array, 12, 4),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+              CUDA_ERROR_INVALID_VALUE);
   expect("line", listed(read_list<uint32_t>(line, 6)), "11 12 13 14 15 16");
 }
 

@@ -19,7 +19,7 @@ CONFORM(cuMemcpyAtoHAsync, offsets_run_on_into_the_next_row) {
   expect_code("from the first row to the last", cuMemcpyAtoHAsync(&line[0], array, 8, 20, nullptr),
               CUDA_ERROR_INVALID_VALUE);
   expect_code("in the second row", cuMemcpyAtoHAsync(&line[0], array, 12, 4, nullptr),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+              CUDA_ERROR_INVALID_VALUE);
   REQUIRE(cuStreamSynchronize(nullptr));
   expect("line", listed(line), "11 12 13 14 15 16");
 }
@@ -41,9 +41,9 @@ CONFORM(cuMemcpyAtoHAsync, ranges_that_cannot_be) {
   expect_code("offset beyond the array", cuMemcpyAtoHAsync(line.data(), array, 20, 4, nullptr),
               CUDA_ERROR_INVALID_VALUE);
   expect_code("offset within a texel", cuMemcpyAtoHAsync(line.data(), array, 2, 4, nullptr),
-              CUDA_SUCCESS);  // to measure on H200
+              CUDA_SUCCESS);
   expect_code("part of a texel", cuMemcpyAtoHAsync(line.data(), array, 0, 6, nullptr),
-              CUDA_SUCCESS);  // to measure on H200
+              CUDA_SUCCESS);
   expect_code("no memory", cuMemcpyAtoHAsync(nullptr, array, 0, 4, nullptr),
               CUDA_ERROR_INVALID_VALUE);
   // Comes last: it is a fault of the copy there.

@@ -20,7 +20,7 @@ CONFORM(cuMemcpyDtoA, offsets_run_on_into_the_next_row) {
   expect_code("from the first row to the last", cuMemcpyDtoA(array, 8, line.at(0), 20),
               CUDA_ERROR_INVALID_VALUE);
   expect_code("in the second row", cuMemcpyDtoA(array, 12, line.at(0), 4),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+              CUDA_ERROR_INVALID_VALUE);
   expect("array", listed(array.get<uint32_t>(9)), "1 2 3 4 5 6 7 8 9");
 }
 

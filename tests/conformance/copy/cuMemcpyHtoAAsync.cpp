@@ -19,7 +19,7 @@ CONFORM(cuMemcpyHtoAAsync, offsets_run_on_into_the_next_row) {
   expect_code("from the first row to the last", cuMemcpyHtoAAsync(array, 8, &line[0], 20, nullptr),
               CUDA_ERROR_INVALID_VALUE);
   expect_code("in the second row", cuMemcpyHtoAAsync(array, 12, &line[0], 4, nullptr),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+              CUDA_ERROR_INVALID_VALUE);
   REQUIRE(cuStreamSynchronize(nullptr));
   expect("array", listed(array.get<uint32_t>(9)), "1 2 3 4 5 6 7 8 9");
 }

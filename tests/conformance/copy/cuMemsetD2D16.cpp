@@ -61,7 +61,7 @@ CONFORM(cuMemsetD2D16, ranges_that_cannot_be) {
               CUDA_ERROR_INVALID_VALUE);
   expect_code("rows overlap", cuMemsetD2D16(memory, 6, 0xabcd, 4, 2), CUDA_ERROR_INVALID_VALUE);
   expect_code("pitch of one row is not looked at", cuMemsetD2D16(memory, 1, 0xabcd, 4, 1),
-              CUDA_SUCCESS);  // to measure on H200
+              CUDA_SUCCESS);
   // What the H200 takes, and writes somewhere.
   expect_code("more than all addresses", cuMemsetD2D16(memory, 0, 0xabcd, ~size_t{0} / 2, 1),
               CUDA_SUCCESS);

@@ -63,7 +63,7 @@ CONFORM(cuMemsetD2D8, ranges_that_cannot_be) {
               CUDA_ERROR_INVALID_VALUE);
   expect_code("rows overlap", cuMemsetD2D8(memory, 3, 0xab, 4, 2), CUDA_ERROR_INVALID_VALUE);
   expect_code("pitch of one row is not looked at", cuMemsetD2D8(memory, 1, 0xab, 4, 1),
-              CUDA_SUCCESS);  // to measure on H200
+              CUDA_SUCCESS);
   // What the H200 takes, and writes somewhere.
   // Pitch times height is 2^64.
   expect_code("rows beyond all addresses",

@@ -21,7 +21,7 @@ CONFORM(cuFuncIsLoaded, a_listed_function_is_not) {
   REQUIRE(cuModuleEnumerateFunctions(functions, 2, module));
   CUfunctionLoadingState state = CU_FUNCTION_LOADING_STATE_MAX;
   expect_code("before", cuFuncIsLoaded(&state, functions[0]), CUDA_SUCCESS);
-  expect("lazy", state, CU_FUNCTION_LOADING_STATE_UNLOADED);  // to measure on H200
+  expect("lazy", state, CU_FUNCTION_LOADING_STATE_UNLOADED);
   Buffer word(4);
   const char* name = nullptr;
   REQUIRE(cuFuncGetName(&name, functions[0]));

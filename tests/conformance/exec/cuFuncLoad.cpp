@@ -22,7 +22,7 @@ CONFORM(cuFuncLoad, loads_a_listed_function) {
   REQUIRE(cuModuleEnumerateFunctions(functions, 2, module_of_text(program)));
   CUfunctionLoadingState state = CU_FUNCTION_LOADING_STATE_MAX;
   REQUIRE(cuFuncIsLoaded(&state, functions[1]));
-  expect("lazy", state, CU_FUNCTION_LOADING_STATE_UNLOADED);  // to measure on H200
+  expect("lazy", state, CU_FUNCTION_LOADING_STATE_UNLOADED);
   expect_code("load", cuFuncLoad(functions[1]), CUDA_SUCCESS);
   REQUIRE(cuFuncIsLoaded(&state, functions[1]));
   expect("loaded", state, CU_FUNCTION_LOADING_STATE_LOADED);

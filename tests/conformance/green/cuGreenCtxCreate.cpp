@@ -38,7 +38,7 @@ CONFORM(cuGreenCtxCreate, without_a_description) {
   expect_code("create", cuGreenCtxCreate(&green, nullptr, 0, 1), CUDA_SUCCESS);
   CUdevResource has{};
   REQUIRE(cuGreenCtxGetDevResource(green, &has, CU_DEV_RESOURCE_TYPE_SM));
-  expect_true("everything", has.sm.smCount == device_sms().sm.smCount);  // to measure on H200
+  expect_true("everything", has.sm.smCount == device_sms().sm.smCount);
 }
 
 }  // namespace limen::conform

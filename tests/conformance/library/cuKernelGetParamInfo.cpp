@@ -69,7 +69,7 @@ CONFORM(cuKernelGetParamInfo, places_of_parameters) {
               CUDA_ERROR_INVALID_VALUE);
   REQUIRE(cuLibraryUnload(library));
   expect_code("unloaded", cuKernelGetParamInfo(mixed, 0, &offset, &size),
-              CUDA_ERROR_INVALID_HANDLE);  // to measure on H200
+              CUDA_ERROR_INVALID_HANDLE);
 }
 
 // A function's parameters are told without one.

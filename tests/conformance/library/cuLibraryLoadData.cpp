@@ -107,7 +107,7 @@ CONFORM(cuLibraryLoadData, options) {
               CUDA_ERROR_INVALID_VALUE);
   expect_code("no options",
               cuLibraryLoadData(&library, program, nullptr, nullptr, 0, nullptr, nullptr, 1),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+              CUDA_ERROR_INVALID_VALUE);
 }
 
 CONFORM(cuLibraryLoadData, what_cannot_run) {
@@ -116,8 +116,7 @@ CONFORM(cuLibraryLoadData, what_cannot_run) {
   expect_code("no code", load(&library, nullptr), CUDA_ERROR_INVALID_VALUE);
   expect_code("no result", load(nullptr, program), CUDA_ERROR_INVALID_VALUE);
   expect_code("words", load(&library, "once upon a time"), CUDA_SUCCESS);
-  expect_code("their kernels", cuLibraryGetKernel(&kernel, library, "k"),
-              CUDA_ERROR_INVALID_IMAGE);
+  expect_code("their kernels", cuLibraryGetKernel(&kernel, library, "k"), CUDA_ERROR_INVALID_IMAGE);
   auto newer = fat_binary(program, 999);
   expect_code("for a newer device", load(&library, newer.data()), CUDA_SUCCESS);
   expect_code("its kernels", cuLibraryGetKernel(&kernel, library, "first"),
@@ -127,8 +126,7 @@ CONFORM(cuLibraryLoadData, what_cannot_run) {
       load(&library,
            ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k() {\n  reet;\n}\n"),
       CUDA_SUCCESS);
-  expect_code("its kernel", cuLibraryGetKernel(&kernel, library, "k"),
-              CUDA_ERROR_INVALID_PTX);
+  expect_code("its kernel", cuLibraryGetKernel(&kernel, library, "k"), CUDA_ERROR_INVALID_PTX);
 }
 
 CONFORM_WITH(cuLibraryLoadData, needs_cuInit, nothing) {

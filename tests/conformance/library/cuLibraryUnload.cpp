@@ -68,20 +68,19 @@ struct Unloaded {
 
 CONFORM(cuLibraryUnload, its_kernels_are_gone) {
   Unloaded& unloaded = *new Unloaded;
-  expect_code("launched", unloaded.run(), CUDA_ERROR_INVALID_HANDLE);  // to measure on H200
+  expect_code("launched", unloaded.run(), CUDA_ERROR_INVALID_HANDLE);
 }
 
 CONFORM(cuLibraryUnload, its_module_is_gone) {
   Unloaded& unloaded = *new Unloaded;
   unsigned count = 0;
   expect_code("asked", cuModuleGetFunctionCount(&count, unloaded.module),
-              CUDA_ERROR_INVALID_HANDLE);  // to measure on H200
+              CUDA_ERROR_INVALID_HANDLE);
 }
 
 CONFORM(cuLibraryUnload, twice) {
   Unloaded& unloaded = *new Unloaded;
-  expect_code("again", cuLibraryUnload(unloaded.library),
-              CUDA_ERROR_INVALID_HANDLE);  // to measure on H200
+  expect_code("again", cuLibraryUnload(unloaded.library), CUDA_ERROR_INVALID_HANDLE);
 }
 
 CONFORM_WITH(cuLibraryUnload, needs_no_context, initialised) {

@@ -121,34 +121,30 @@ CONFORM(cuStreamWaitValue32, registered_memory) {
   expect_code("goes on", cuStreamSynchronize(stream), CUDA_SUCCESS);
 }
 
-CONFORM(cuStreamWaitValue32, many_waits_take_no_thread) {
-  std::vector<CUstream> streams;
+// No more waits than leave a GPU's queues (8 unless told otherwise) to others: a wait holds its
+// queue.
+CONFORM(cuStreamWaitValue32, waits_take_no_thread) {
   Word word;
-  auto wait_in = [&](size_t count) {
-    while (streams.size() < count) {
-      streams.push_back(nullptr);
-      REQUIRE(cuStreamCreate(&streams.back(), CU_STREAM_NON_BLOCKING));
-      REQUIRE(cuStreamWaitValue32(streams.back(), word.at(), 1, CU_STREAM_WAIT_VALUE_EQ));
-    }
-  };
   Buffer sum(4);
   write<uint32_t>(sum, 0);
   CUfunction add = common_kernel("add");
-  // Other work runs meanwhile. A GPU has few queues (8 unless told otherwise), and a wait holds its
-  // queue: more come later.
-  wait_in(4);
-  REQUIRE(launch(add, 64, 64, nullptr, sum.at(), 1u));
-  expect("a kernel runs", read<uint32_t>(sum), 4096u);
-  // The waiting itself costs next to nothing.
-  wait_in(64);
-  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  CUstream waiting[3] = {}, free = nullptr;
+  REQUIRE(cuStreamCreate(&free, CU_STREAM_NON_BLOCKING));
+  for (CUstream& stream : waiting) REQUIRE(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+  for (CUstream stream : waiting)
+    REQUIRE(cuStreamWaitValue32(stream, word.at(), 1, CU_STREAM_WAIT_VALUE_EQ));
+  // Other work runs meanwhile, and the waiting itself costs next to nothing.
+  REQUIRE(launch(add, 64, 64, free, sum.at(), 1u));
+  expect_code("a kernel runs", cuStreamSynchronize(free), CUDA_SUCCESS);
   const clock_t before = clock();
   std::this_thread::sleep_for(std::chrono::milliseconds(500));
   const double seconds = double(clock() - before) / CLOCKS_PER_SEC;
   expect_true("less than half a core", seconds < 0.25);
+  expect_code("they wait", cuStreamQuery(waiting[2]), CUDA_ERROR_NOT_READY);
   word.set(1);
   expect_code("all go on", cuCtxSynchronize(nullptr), CUDA_SUCCESS);
-  expect_code("the last is idle", cuStreamQuery(streams.back()), CUDA_SUCCESS);
+  expect_code("the last is idle", cuStreamQuery(waiting[2]), CUDA_SUCCESS);
+  expect("sum", read<uint32_t>(sum), 4096u);
 }
 
 CONFORM(cuStreamWaitValue32, wrong_arguments) {

@@ -99,7 +99,7 @@ CONFORM_WITH(cuIpcOpenEventHandle, a_recorder_that_is_killed, nothing) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
     result = cuEventQuery(event);
   }
-  expect_code("what nobody will reach", result, CUDA_ERROR_NOT_READY);  // to measure on H200
+  expect_code("what nobody will reach", result, CUDA_ERROR_NOT_READY);
 }
 
 CONFORM(cuIpcOpenEventHandle, wrong_arguments) {

@@ -17,8 +17,7 @@ CONFORM(cuMemFreeHost, memory_is_gone) {
   expect_code("of cuMemAllocHost", cuMemFreeHost(memory), CUDA_SUCCESS);
   REQUIRE(cuMemAllocHost(&memory, 16));
   std::thread([&] {
-    expect_code("by a thread without a context", cuMemFreeHost(memory),
-                CUDA_SUCCESS);  // to measure on H200
+    expect_code("by a thread without a context", cuMemFreeHost(memory), CUDA_SUCCESS);
   }).join();
   expect_code("null", cuMemFreeHost(nullptr), CUDA_SUCCESS);
 }

@@ -43,9 +43,7 @@ CONFORM_WITH(cuMemHostUnregister, needs_a_context, initialised) {
 
 CONFORM(cuMemHostUnregister, by_a_thread_without_a_context) {
   REQUIRE(cuMemHostRegister(memory, sizeof memory, 0));
-  std::thread([] {
-    expect_code("unregisters", cuMemHostUnregister(memory), CUDA_SUCCESS);  // to measure on H200
-  }).join();
+  std::thread([] { expect_code("unregisters", cuMemHostUnregister(memory), CUDA_SUCCESS); }).join();
 }
 
 CONFORM_WITH(cuMemHostUnregister, needs_cuInit, nothing) {

@@ -73,7 +73,7 @@ CONFORM(cuLinkComplete, gives_an_image_that_loads) {
   expect_true("an image", image && bytes > 100);
   expect("it runs", run_image(image), 42u);
   expect_code("again", cuLinkComplete(state, &again, &size), CUDA_ERROR_INVALID_HANDLE);
-  expect_true("no second image", !again && !size);  // to measure on H200
+  expect_true("no second image", !again && !size);
   expect_code("a part too late",
               cuLinkAddData(state, CU_JIT_INPUT_PTX, const_cast<char*>(callee),
                             std::strlen(callee) + 1, "late", 0, nullptr, nullptr),
@@ -97,8 +97,7 @@ CONFORM(cuLinkComplete, what_cannot_be_linked) {
 CONFORM(cuLinkComplete, of_no_part) {
   void* image = nullptr;
   size_t bytes = 0;
-  expect_code("completes", cuLinkComplete(new_link(), &image, &bytes),
-              CUDA_SUCCESS);  // to measure on H200
+  expect_code("completes", cuLinkComplete(new_link(), &image, &bytes), CUDA_SUCCESS);
 }
 
 CONFORM(cuLinkComplete, wrong_arguments) {

@@ -159,7 +159,7 @@ CONFORM_WITH(cuModuleLoadDataEx, verbose_tells_of_kernels, nothing) {
   start_without_a_cache();
   Logs logs(1024, true);
   expect_code("loads", logs.load(program), CUDA_SUCCESS);
-  expect_true("names a kernel", std::strstr(logs.info, "first") != nullptr);  // to measure on H200
+  expect_true("names a kernel", std::strstr(logs.info, "first") != nullptr);
 }
 
 CONFORM(cuModuleLoadDataEx, every_option) {
@@ -201,7 +201,7 @@ CONFORM_WITH(cuModuleLoadDataEx, wall_time_is_told, nothing) {
   expect_code("loads", cuModuleLoadDataEx(&module, program, 1, &option, &value), CUDA_SUCCESS);
   float milliseconds = -1;
   std::memcpy(&milliseconds, &value, sizeof milliseconds);
-  expect_true("some time", milliseconds > 0 && milliseconds < 60000);  // to measure on H200
+  expect_true("some time", milliseconds > 0 && milliseconds < 60000);
 }
 
 CONFORM(cuModuleLoadDataEx, most_threads_limits_launches) {

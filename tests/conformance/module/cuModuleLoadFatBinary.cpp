@@ -55,8 +55,7 @@ CONFORM(cuModuleLoadFatBinary, what_is_no_code) {
   expect_code("for a newer device", cuModuleLoadFatBinary(&module, newer.data()),
               CUDA_ERROR_NO_BINARY_FOR_GPU);
   auto broken = fat_binary("this is no PTX");
-  expect_code("of no PTX", cuModuleLoadFatBinary(&module, broken.data()),
-              CUDA_ERROR_INVALID_IMAGE);
+  expect_code("of no PTX", cuModuleLoadFatBinary(&module, broken.data()), CUDA_ERROR_INVALID_PTX);
   uint64_t empty[2] = {image[0], 0};
   expect_code("without an entry", cuModuleLoadFatBinary(&module, empty),
               CUDA_ERROR_NO_BINARY_FOR_GPU);

@@ -32,12 +32,11 @@ CONFORM(cuOccupancyAvailableDynamicSMemPerBlock, what_leaves_room_for_the_blocks
               CUDA_SUCCESS);
   REQUIRE(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, dynamic, 64, bytes));
   expect("two fit", blocks >= 2, false);
-  expect("one fits", blocks, 1);  // to measure on H200
+  expect("one fits", blocks, 1);
   int shared = 0;
   REQUIRE(
       cuDeviceGetAttribute(&shared, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, 0));
-  expect_true("half of a multiprocessor's",
-              bytes == static_cast<size_t>(shared) / 2);  // to measure on H200
+  expect_true("half of a multiprocessor's", bytes == static_cast<size_t>(shared) / 2);
   expect_true("a good part", bytes >= 16384);
   size_t fewer = 0;
   expect_code("eight blocks", cuOccupancyAvailableDynamicSMemPerBlock(&fewer, dynamic, 8, 64),
@@ -45,7 +44,7 @@ CONFORM(cuOccupancyAvailableDynamicSMemPerBlock, what_leaves_room_for_the_blocks
   expect_true("less for each", fewer < bytes && fewer > 0);
   REQUIRE(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, dynamic, 64, fewer));
   expect("eight fit", blocks >= 8, false);
-  expect("seven fit", blocks, 7);  // to measure on H200
+  expect("seven fit", blocks, 7);
   expect_code("more blocks than fit",
               cuOccupancyAvailableDynamicSMemPerBlock(&bytes, dynamic, 3, 1024),
               CUDA_ERROR_INVALID_VALUE);

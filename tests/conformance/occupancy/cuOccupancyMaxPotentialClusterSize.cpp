@@ -19,7 +19,7 @@ CONFORM(cuOccupancyMaxPotentialClusterSize, grows_with_leave) {
   expect_code("no configuration", cuOccupancyMaxPotentialClusterSize(&size, kernel, nullptr),
               CUDA_ERROR_INVALID_VALUE);
   expect_code("no function", cuOccupancyMaxPotentialClusterSize(&size, nullptr, &config),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+              CUDA_ERROR_INVALID_VALUE);
 }
 
 }  // namespace limen::conform

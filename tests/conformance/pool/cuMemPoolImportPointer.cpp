@@ -28,7 +28,7 @@ static void imports(Peer parent) {
   expect_code("both are gone", cuMemcpyDtoH(&value, large, 4), CUDA_ERROR_INVALID_VALUE);
   data.small.reserved[20] ^= 1;
   expect_code("damaged data", cuMemPoolImportPointer(&small, pool, &data.small),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+              CUDA_ERROR_INVALID_VALUE);
   parent.send(1);
 }
 
@@ -57,7 +57,7 @@ CONFORM(cuMemPoolImportPointer, wrong_arguments) {
   const int descriptor = exported(pool);
   REQUIRE(cuMemPoolExportPointer(&data, take(pool, mega)));
   expect_code("into the exporting pool", cuMemPoolImportPointer(&address, pool, &data),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+              CUDA_ERROR_INVALID_VALUE);
   REQUIRE(cuMemPoolImportFromShareableHandle(&imported, os_handle(descriptor), by_descriptor, 0));
   expect_code("no result", cuMemPoolImportPointer(nullptr, imported, &data),
               CUDA_ERROR_INVALID_VALUE);

@@ -2,7 +2,6 @@
 
 namespace limen::conform {
 
-// to measure on H200
 CONFORM(cuMemAdvise, read_mostly) {
   Managed memory;
   auto asked = [&] { return range_number(CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, memory, 16 * page); };
@@ -32,7 +31,6 @@ CONFORM(cuMemAdvise, preferred_location) {
   expect("host's number", asked(CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION), CU_DEVICE_CPU);
   expect("host's type", asked(CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_TYPE),
          int{CU_MEM_LOCATION_TYPE_HOST});
-  // to measure on H200
   expect_code(
       "unset",
       cuMemAdvise(memory, 16 * page, CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION, any_location()),
@@ -81,7 +79,7 @@ CONFORM(cuMemAdvise, accessed_by) {
   expect("only the host", asked(), "-1 -2 -2");
 }
 
-// Advice is of pages: what is said of some is not said of others.  to measure on H200
+// Advice is of pages: what is said of some is not said of others.
 CONFORM(cuMemAdvise, of_a_part) {
   constexpr size_t half = 2 << 20;
   Managed memory(2 * half);
@@ -102,7 +100,6 @@ CONFORM(cuMemAdvise, of_a_part) {
   expect("both places", range_number(preferred, memory, 2 * half), CU_DEVICE_INVALID);
 }
 
-// to measure on H200
 CONFORM(cuMemAdvise, is_forgotten_with_its_block) {
   CUdeviceptr first = 0;
   REQUIRE(cuMemAllocManaged(&first, 16 * page, CU_MEM_ATTACH_GLOBAL));
@@ -171,7 +168,7 @@ CONFORM(cuMemAdvise, first_abi) {
 CONFORM_WITH(cuMemAdvise, needs_cuInit, nothing) {
   expect_code("not initialised",
               cuMemAdvise(page, page, CU_MEM_ADVISE_SET_READ_MOSTLY, any_location()),
-              CUDA_ERROR_NOT_INITIALIZED);  // to measure on H200
+              CUDA_ERROR_NOT_INITIALIZED);
 }
 
 }  // namespace limen::conform

@@ -21,7 +21,6 @@ struct Question {
 
 }  // namespace
 
-// to measure on H200
 CONFORM(cuMemRangeGetAttributes, answers_every_one) {
   Managed memory;
   REQUIRE(cuMemAdvise(memory, 16 * page, CU_MEM_ADVISE_SET_READ_MOSTLY, any_location()));

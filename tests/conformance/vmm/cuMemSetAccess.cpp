@@ -21,7 +21,7 @@ CONFORM(cuMemSetAccess, read_only) {
   expect("can be read", read<uint32_t>(range.address), 41u);
   uint32_t value = 1;
   expect_code("a copy cannot write", cuMemcpyHtoD(range.address, &value, 4),
-              CUDA_ERROR_INVALID_VALUE);  // to measure on H200
+              CUDA_ERROR_INVALID_VALUE);
   REQUIRE(launch(common_kernel("store"), 1, 1, nullptr, range.address, 7u));
   expect_code("nor a kernel", cuCtxSynchronize(nullptr), CUDA_ERROR_ILLEGAL_ADDRESS);
 }

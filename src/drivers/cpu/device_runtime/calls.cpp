@@ -88,8 +88,7 @@ uint64_t DeviceGrid::dispatch(engine::DeviceCall& call, CallMemory& memory) {
       set_condition(call.args[0], word(call, 1));
       return 0;
     case DeviceCall::graph_launch:
-      code = graph_launch(call);
-      break;
+      return static_cast<uint64_t>(graph_launch(call));
     case DeviceCall::graph_kernel_node_set_param:
     case DeviceCall::graph_kernel_node_set_enabled:
     case DeviceCall::graph_kernel_node_set_grid_dim:

@@ -1,5 +1,6 @@
 // What kernels do to graphs: launching them, and changing their kernel nodes. Invariant: the
 // kernel's memory is read outside of HostSections, piece by piece, since it may fault.
+// What they refuse is no thread's last error: measured H200, driver 580.159.04.
 // Thread rule: as device_grid.h.
 #include <algorithm>
 
@@ -19,8 +20,8 @@ enum Field : uint32_t { grid_field = 1, param_field = 2, enabled_field = 3 };
 }  // namespace
 
 int DeviceGrid::graph_launch(const engine::DeviceCall& call) {
-  // source: CUDA C++ Programming Guide 13.0, "Device Launch": only from another graph.
-  // to measure on H200: the code
+  // source: CUDA C++ Programming Guide 13.0, "Device Launch": only from another graph. The code is
+  // ours: the H200's kernel ends without one.
   if (!tree_->environment) return invalid_value;
   return tree_->environment->launch_from_kernel(call.args[0], call.args[1], tree_->context);
 }
@@ -82,8 +83,7 @@ uint64_t DeviceGrid::change_nodes(engine::DeviceCall& call) {
       }
       break;
   }
-  engine::HostSection host;
-  return static_cast<uint64_t>(fail_call(call, code));
+  return static_cast<uint64_t>(code);
 }
 
 }  // namespace limen::cpu

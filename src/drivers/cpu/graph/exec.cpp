@@ -78,6 +78,21 @@ bool conditions_are_used(const Graph& graph) {
                      [](const Condition* condition) { return condition->node != nullptr; });
 }
 
+/// A host node in a body of a conditional node, where it may be added but not run.
+const GraphNode* find_host_node_in_body(const Graph& graph, bool in_body) {
+  for (const GraphNode* node : graph.nodes) {
+    const GraphNode* found = nullptr;
+    if (in_body && std::holds_alternative<HostNode>(node->work)) return node;
+    if (auto* child = std::get_if<ChildNode>(&node->work))
+      found = find_host_node_in_body(*child->graph, in_body);
+    else if (auto* conditional = std::get_if<ConditionalNode>(&node->work))
+      for (CUgraph body : conditional->bodies)
+        if (!found) found = find_host_node_in_body(*reinterpret_cast<const Graph*>(body), true);
+    if (found) return found;
+  }
+  return nullptr;
+}
+
 CUresult check_instantiable(const Graph& graph, uint64_t flags, PlanFailure* failure) {
   auto refuse = [failure](CUresult code, CUgraphInstantiateResult why) {
     if (failure->why == CUDA_GRAPH_INSTANTIATE_SUCCESS) *failure = {code, why, 0};
@@ -89,6 +104,12 @@ CUresult check_instantiable(const Graph& graph, uint64_t flags, PlanFailure* fai
     return refuse(CUDA_ERROR_NOT_SUPPORTED, CUDA_GRAPH_INSTANTIATE_ERROR);
   if (!conditions_are_used(graph))
     return refuse(CUDA_ERROR_INVALID_VALUE, CUDA_GRAPH_INSTANTIATE_CONDITIONAL_HANDLE_UNUSED);
+  if (const GraphNode* host = find_host_node_in_body(graph, false)) {
+    // measured H200, driver 580.159.04
+    *failure = {CUDA_ERROR_INVALID_VALUE, CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED,
+                host->id};
+    return failure->code;
+  }
   if (!(flags & device_launch)) return CUDA_SUCCESS;
   Context* context = nullptr;
   size_t work = 0;

@@ -24,14 +24,24 @@ CUresult code_of_no_event(CUevent handle) {
                                             : CUDA_ERROR_INVALID_CONTEXT;
 }
 
-CUresult resolve_event(CUevent handle, EventHandle** event) {
-  if (HostFunctionScope::entered()) return CUDA_ERROR_NOT_PERMITTED;
+/// Also for host functions: for calls that wait for nothing.
+CUresult resolve_asked_event(CUevent handle, EventHandle** event) {
   *event = driver().events.resolve(handle);
   if (*event) return (*event)->context->sticky();
   // A context that has failed says so before a bad handle. measured H200, driver 580.x
   Context* context;
   CUresult sticky = current(&context) == CUDA_SUCCESS ? context->sticky() : CUDA_SUCCESS;
   return sticky ? sticky : code_of_no_event(handle);
+}
+
+CUresult resolve_event(CUevent handle, EventHandle** event) {
+  if (HostFunctionScope::entered()) return CUDA_ERROR_NOT_PERMITTED;
+  return resolve_asked_event(handle, event);
+}
+
+bool is_reached(const EventHandle& event) {
+  if (const auto& shared = event.state->shared) return shared->reached(shared->latest());
+  return event.state->latest().reached();
 }
 
 bool is_default_handle(CUstream stream) { return reinterpret_cast<uintptr_t>(stream) <= 2; }
@@ -92,9 +102,10 @@ CUresult cuStreamSynchronize(CUstream hStream) {
   return on.context->sticky();
 }
 
+// Host functions may ask: measured H200, driver 580.159.04.
 CUresult cuStreamQuery(CUstream hStream) {
   ResolvedStream on;
-  if (CUresult result = resolve_stream(hStream, &on)) return result;
+  if (CUresult result = resolve_asked_stream(hStream, &on)) return result;
   if (CUresult result = refuse_unsafe_call()) return result;
   bool done = on.stream->kind() == Stream::Kind::legacy ? nothing_before(*on.context, *on.stream)
                                                         : on.stream->idle();
@@ -326,19 +337,19 @@ CUresult cuCtxWaitEvent(CUcontext hCtx, CUevent hEvent) {
 
 CUresult cuEventQuery(CUevent hEvent) {
   EventHandle* event;
-  if (CUresult result = resolve_event(hEvent, &event)) return result;
+  if (CUresult result = resolve_asked_event(hEvent, &event)) return result;
   if (CUresult result = refuse_event_call(*event)) return result;
-  if (const auto& shared = event->state->shared)
-    return shared->reached(shared->latest()) ? event->context->sticky() : CUDA_ERROR_NOT_READY;
-  return event->state->latest().reached() ? event->context->sticky() : CUDA_ERROR_NOT_READY;
+  return is_reached(*event) ? event->context->sticky() : CUDA_ERROR_NOT_READY;
 }
 
 CUresult cuEventSynchronize(CUevent hEvent) {
-  if (HostFunctionScope::entered()) return CUDA_ERROR_NOT_PERMITTED;
   EventHandle* event = driver().events.resolve(hEvent);
   if (!event) return code_of_no_event(hEvent);
   Context* context = event->context;
   if (CUresult result = refuse_event_call(*event)) return result;
+  // Host functions may wait (measured H200, driver 580.159.04), which might never end.
+  if (HostFunctionScope::entered())
+    return is_reached(*event) ? context->sticky() : CUDA_ERROR_NOT_PERMITTED;
   if (std::shared_ptr<SharedEvent> shared = event->state->shared) {
     shared->wait(shared->latest());
     context->print.flush();

@@ -12,7 +12,6 @@ namespace limen::cpu {
 namespace {
 
 CUresult find_stream(CUstream handle, ResolvedStream* out) {
-  if (HostFunctionScope::entered()) return CUDA_ERROR_NOT_PERMITTED;
   auto bits = reinterpret_cast<uintptr_t>(handle);
   if (bits > 2) {
     StreamHandle* found = driver().streams.resolve(handle);
@@ -52,11 +51,17 @@ CUresult check_captures(ResolvedStream* out, UnderCapture under) {
 }  // namespace
 
 CUresult resolve_stream_any(CUstream handle, ResolvedStream* out, UnderCapture under) {
+  if (HostFunctionScope::entered()) return CUDA_ERROR_NOT_PERMITTED;
   if (CUresult result = find_stream(handle, out)) return result;
   return check_captures(out, under);
 }
 
 CUresult resolve_stream(CUstream handle, ResolvedStream* out, UnderCapture under) {
+  if (HostFunctionScope::entered()) return CUDA_ERROR_NOT_PERMITTED;
+  return resolve_asked_stream(handle, out, under);
+}
+
+CUresult resolve_asked_stream(CUstream handle, ResolvedStream* out, UnderCapture under) {
   if (CUresult result = find_stream(handle, out)) return result;
   if (CUresult result = out->context->sticky()) return result;
   return check_captures(out, under);

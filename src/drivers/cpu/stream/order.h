@@ -34,7 +34,10 @@ struct ResolvedStream {
 /// 900, 901, 906 for what captures under way forbid.
 CUresult resolve_stream(CUstream handle, ResolvedStream* out,
                         UnderCapture under = UnderCapture::refuse);
-/// The same without refusing a context that has failed.
+/// The same without refusing host functions: for calls that wait for nothing.
+CUresult resolve_asked_stream(CUstream handle, ResolvedStream* out,
+                              UnderCapture under = UnderCapture::refuse);
+/// The same as resolve_stream without refusing a context that has failed.
 CUresult resolve_stream_any(CUstream handle, ResolvedStream* out,
                             UnderCapture under = UnderCapture::refuse);
 
