@@ -421,10 +421,9 @@ CUresult cuGraphRemoveDependencies(CUgraph hGraph, const CUgraphNode* from, cons
   if (CUresult result = read_edges(hGraph, from, to, edgeData, numDependencies, &graph, &edges))
     return result;
   if (graph->has_memory_nodes() && numDependencies) return CUDA_ERROR_NOT_SUPPORTED;
-  // Without data, or with none of its own, any edge between the two is meant. measured H200,
-  // driver 580.159.04
+  // Where no edge has this data, any edge between the two is meant. Measured: H200, driver 580.159.04.
   for (auto& [begin, end] : edges)
-    if (is_plain(end.data) && find_edge(begin->out, end.node, end.data) == begin->out.end())
+    if (find_edge(begin->out, end.node, end.data) == begin->out.end())
       for (const GraphEdge& edge : begin->out)
         if (edge.node == end.node) end.data = edge.data;
   for (auto& [begin, end] : edges)
