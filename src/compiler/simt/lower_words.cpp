@@ -13,6 +13,7 @@ namespace limen::simt {
 
 using ptx::Op;
 using ptx::Operand;
+using ptx::Tok;
 
 namespace {
 
@@ -26,8 +27,12 @@ struct Follower {
   uint32_t words;
 };
 
+bool stores(const ptx::Instruction& i) {
+  return i.op == Op::st || (i.op == Op::multimem && i.has(Tok::st));
+}
+
 uint32_t words_of(const ptx::Instruction& i) {
-  const Operand& value = i.ops[i.op == Op::st ? 1 : 0];
+  const Operand& value = i.ops[stores(i) ? 1 : 0];
   return value.kind == Operand::Kind::vector ? static_cast<uint32_t>(value.elems.size()) : 1;
 }
 
@@ -39,7 +44,7 @@ int64_t least_distance(Offsets o) {
   return least;
 }
 
-const Operand& address_of(const ptx::Instruction& i) { return i.ops[i.op == Op::st ? 0 : 1]; }
+const Operand& address_of(const ptx::Instruction& i) { return i.ops[stores(i) ? 0 : 1]; }
 
 bool same_kind(const ptx::Instruction& a, const ptx::Instruction& b) {
   return a.op == b.op && a.guard == b.guard && a.type() == b.type() && a.mods == b.mods &&

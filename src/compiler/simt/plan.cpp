@@ -129,7 +129,9 @@ class Planner {
         return s.uniform() ? s : Shape::make_varying();
       return s;
     }
-    if (d == graph_.carry()) return Shape::make_varying();
+    // What is no number of bits modulo 2^n has no base and offsets (`mov.b32 %f, %r`).
+    if (d == graph_.carry() || ptx::is_float(graph_.function->registers[d].type))
+      return Shape::make_varying();
     return s;
   }
 

@@ -12,6 +12,17 @@ __global__ void stores(unsigned* words, float* pairs) {
                : "memory");
 }
 
+/// The same value behind two addresses of which neither is the other's neighbour.
+__global__ void apart(unsigned* words) {
+  const unsigned i = threadIdx.x;
+  unsigned *a = words + 4 * i, *b = a + 1024;
+  asm volatile(
+      "multimem.st.weak.global.b32 [%0], %2;\n"
+      "multimem.st.weak.global.b32 [%1+4], %2;" ::"l"(a),
+      "l"(b), "r"(i + 1)
+      : "memory");
+}
+
 __global__ void reductions(unsigned* words, float* pairs) {
   const unsigned i = threadIdx.x;
   asm volatile("multimem.red.relaxed.gpu.global.add.u32 [%0], %1;" ::"l"(words), "r"(i) : "memory");
@@ -52,6 +63,17 @@ int main() {
     verdict.equal(got[i], unsigned(i * i), "stored", i);
     verdict.equal(got_pairs[2 * i], float(i), "stored first", i);
     verdict.equal(got_pairs[2 * i + 1], i + 0.5f, "stored second", i);
+  }
+  unsigned* many;
+  std::vector<unsigned> got_many(2048);
+  CHECK(cudaMalloc(&many, 2048 * sizeof *many));
+  CHECK(cudaMemset(many, 0, 2048 * sizeof *many));
+  apart<<<1, threads>>>(many);
+  CHECK(cudaMemcpy(got_many.data(), many, 2048 * sizeof *many, cudaMemcpyDeviceToHost));
+  for (int i = 0; i < 2048; ++i) {
+    const int lane = i % 1024 / 4;
+    const bool one = lane < threads && (i < 1024 ? i % 4 == 0 : i % 4 == 1);
+    verdict.equal(got_many[i], one ? lane + 1u : 0u, "apart", i);
   }
   CHECK(cudaMemset(words, 0, threads * sizeof *words));
   CHECK(cudaMemset(pairs, 0, 2 * threads * sizeof *pairs));
