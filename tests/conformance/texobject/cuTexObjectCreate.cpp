@@ -306,7 +306,7 @@ CONFORM(cuTexObjectCreate, views) {
   view.format = CU_RES_VIEW_FORMAT_FLOAT_1X32;
   view.lastMipmapLevel = 9;
   texture = made("more levels than there are", levels.resource(), how, &view);
-  expect("level 9 is 3", fetch_level(texture, 0.5f, 0.5f, 9), 400.0f);  // to measure on H200
+  expect("level 9 is 3", fetch_level(texture, 0.5f, 0.5f, 9), 400.0f);
   Texels words(CU_AD_FORMAT_UNSIGNED_INT32, 1, 2, 2);
   words.put<float>({1, 2, 3, 4});
   view = {};
@@ -331,7 +331,7 @@ CONFORM(cuTexObjectCreate, views_name_every_size) {
   CUDA_RESOURCE_VIEW_DESC view{};
   view.format = CU_RES_VIEW_FORMAT_FLOAT_1X32;
   view.firstMipmapLevel = 1, view.lastMipmapLevel = 2;
-  refuse("levels without a size", levels.resource(), sampler(), &view);  // to measure on H200
+  refuse("levels without a size", levels.resource(), sampler(), &view);
   Texels layers(CU_AD_FORMAT_FLOAT, 1, 1, 1, 4, CUDA_ARRAY3D_LAYERED);
   view = {};
   view.format = CU_RES_VIEW_FORMAT_FLOAT_1X32;

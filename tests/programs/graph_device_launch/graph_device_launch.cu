@@ -1,10 +1,9 @@
 // Graphs launched by kernels of graphs: to be forgotten, as siblings, as tails, themselves again;
 // their order, the limits on their numbers, what is refused, uploads after changes by the host.
 // source: CUDA C++ Programming Guide 13.0, "Device Graph Launch".
-#include <cstring>
 #include <vector>
 
-#include "check.h"
+#include "sections.h"
 
 /// What happened, in order: each entry is a mark.
 struct Journal {
@@ -403,23 +402,17 @@ static void fault(Verdict& verdict) {
 
 /// Arguments: the sections to run; none is all.
 int main(int count, char** names) {
-  Verdict verdict;
-  const auto run_section = [&](const char* name, void (*section)(Verdict&)) {
-    bool wanted = count == 1;
-    for (int i = 1; i < count; ++i) wanted |= !std::strcmp(names[i], name);
-    if (!wanted) return;
-    std::puts(name);
-    section(verdict);
+  const Section sections[] = {
+      {"order", order},
+      {"itself", itself},
+      {"limits", limits},
+      {"refused", refused},
+      {"wrong_graphs", wrong_graphs},
+      {"ordinary_stream", ordinary_stream},
+      {"outside", outside},
+      {"changed", changed},
+      {"copies", copies},
+      {"fault", fault},  // the last
   };
-  run_section("order", order);
-  run_section("itself", itself);
-  run_section("limits", limits);
-  run_section("refused", refused);
-  run_section("wrong_graphs", wrong_graphs);
-  run_section("ordinary_stream", ordinary_stream);
-  run_section("outside", outside);
-  run_section("changed", changed);
-  run_section("copies", copies);
-  run_section("fault", fault);  // the last
-  return verdict.finish();
+  return run_sections(sections, count, names);
 }

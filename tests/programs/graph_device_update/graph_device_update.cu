@@ -1,10 +1,9 @@
 // Kernel nodes that kernels change: parameters, blocks, switched off and on, one by one and by the
 // list, from the same graph, another one and a plain launch; what is refused by kernels and host.
 // source: CUDA Runtime API 13.0, cudaLaunchAttributeDeviceUpdatableKernelNode.
-#include <cstring>
 #include <vector>
 
-#include "check.h"
+#include "sections.h"
 
 __device__ int total, codes[32];
 
@@ -266,19 +265,13 @@ static void refused(Verdict& verdict) {
 
 /// Arguments: the sections to run; none is all.
 int main(int count, char** names) {
-  Verdict verdict;
-  const auto run_section = [&](const char* name, void (*section)(Verdict&)) {
-    bool wanted = count == 1;
-    for (int i = 1; i < count; ++i) wanted |= !std::strcmp(names[i], name);
-    if (!wanted) return;
-    std::puts(name);
-    section(verdict);
+  const Section sections[] = {
+      {"by_launches", by_launches},
+      {"wrong_changes", wrong_changes},
+      {"made_up_handles", made_up_handles},
+      {"within", within},
+      {"large_parameters", large_parameters},
+      {"refused", refused},
   };
-  run_section("by_launches", by_launches);
-  run_section("wrong_changes", wrong_changes);
-  run_section("made_up_handles", made_up_handles);
-  run_section("within", within);
-  run_section("large_parameters", large_parameters);
-  run_section("refused", refused);
-  return verdict.finish();
+  return run_sections(sections, count, names);
 }
