@@ -6,7 +6,7 @@
 
 #include <random>
 
-#include "runner.h"
+#include "agree.h"
 
 namespace limen::test {
 namespace {
@@ -148,16 +148,7 @@ TEST(Stores, StoresDoneTogetherWriteWhatEachWouldWrite) {
       continue;  // of another thread
     ASSERT_TRUE(want.ran) << "seed " << seed << ": " << want.error << "\n" << job.ptx;
     ++ran;
-    for (const Version& v : versions(Family::plain)) {
-      job.strategy = v.strategy;
-      job.width = v.width;
-      job.specialize = v.specialize;
-      const Outcome got = run(job);
-      ASSERT_TRUE(got.ran) << "seed " << seed << ": " << got.error << "\n" << job.ptx;
-      ASSERT_EQ(got.out, want.out)
-          << "seed " << seed << " strategy " << v.strategy << " width " << v.width << "\n"
-          << job.ptx;
-    }
+    ASSERT_NO_FATAL_FAILURE(expect_every_version(job, want, seed));
   }
   EXPECT_GT(ran, 15u);
 }

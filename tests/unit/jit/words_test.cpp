@@ -7,7 +7,7 @@
 
 #include <random>
 
-#include "runner.h"
+#include "agree.h"
 
 namespace limen::test {
 namespace {
@@ -178,16 +178,7 @@ TEST(Words, LoadsDoneTogetherReadWhatEachWouldRead) {
     job.strategy = oracle_strategy;
     const Outcome want = run(job);
     ASSERT_TRUE(want.ran) << "seed " << seed << ": " << want.error << "\n" << job.ptx;
-    for (const Version& v : versions(Family::plain)) {
-      job.strategy = v.strategy;
-      job.width = v.width;
-      job.specialize = v.specialize;
-      const Outcome got = run(job);
-      ASSERT_TRUE(got.ran) << "seed " << seed << ": " << got.error << "\n" << job.ptx;
-      ASSERT_EQ(got.out, want.out)
-          << "seed " << seed << " strategy " << v.strategy << " width " << v.width << "\n"
-          << job.ptx;
-    }
+    ASSERT_NO_FATAL_FAILURE(expect_every_version(job, want, seed));
   }
 }
 
