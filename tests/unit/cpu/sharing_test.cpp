@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstring>
 #include <thread>
@@ -187,6 +188,33 @@ TEST(SharedEventTest, killed_at_any_moment_a_recorder_blocks_nobody) {
     EXPECT_TRUE(event->done(event->latest()));
     waitpid(child, nullptr, 0);
   }
+}
+
+TEST(SharedEventTest, many_find_the_same_dead_recorder) {
+  // Whoever finds last that a process is gone must not take back what was recorded there since.
+  auto event = SharedEvent::create();
+  const auto recorder = [&event] {
+    const pid_t child = fork();
+    if (child == 0)
+      for (;;) event->finish(event->begin());
+    return child;
+  };
+  std::array<pid_t, 4> children{};
+  for (pid_t& child : children) child = recorder();
+  for (int round = 0; round < 200; ++round) {
+    usleep(500);
+    pid_t& next = children[static_cast<size_t>(round) % children.size()];
+    kill(next, SIGKILL);
+    waitpid(next, nullptr, 0);
+    next = recorder();
+    event->finish(event->begin());
+  }
+  for (pid_t child : children) {
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+  }
+  event->wait(event->latest());
+  EXPECT_TRUE(event->done(event->latest()));
 }
 
 TEST(ProcessHandleTest, a_process_of_the_same_number_is_another_one) {

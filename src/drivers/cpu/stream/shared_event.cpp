@@ -20,7 +20,9 @@ namespace limen::cpu {
 namespace {
 constexpr uint64_t page_bytes = 8192;
 constexpr uint64_t slot_count = 300;
-constexpr uint64_t event_magic = 0x746e6576456e6d4c;
+constexpr uint64_t event_magic = 0x326e6576456e6d4c;
+constexpr int start_bits = 40;  // of a slot's word that says who is who; the process is above
+constexpr uint64_t start_mask = (uint64_t{1} << start_bits) - 1;
 
 /// When this process started; asked anew after a fork.
 uint64_t own_start_time() {
@@ -43,7 +45,18 @@ struct SharedEvent::Page {
     std::atomic<uint64_t> done;
     /// Who made its latest record: low half of the record's number, then the process.
     std::atomic<uint64_t> claim;
-    std::atomic<uint64_t> started;  ///< when that process started: numbers of processes come again
+    /// That process once more, and when it started: numbers of processes come again. A process
+    /// that was stopped while another took its claim over may leave itself here.
+    std::atomic<uint64_t> starter;
+
+    /// False when it was done before. Never goes back: two processes may find at once that a third
+    /// is gone, and the slower must not undo a later record of the faster.
+    bool raise_done(uint64_t record) {
+      uint64_t before = done.load();
+      while (before < record)
+        if (done.compare_exchange_weak(before, record)) return true;
+      return false;
+    }
   };
   Slot slots[slot_count];
 };
@@ -78,7 +91,7 @@ bool SharedEvent::done(uint64_t record) const {
 }
 
 uint64_t SharedEvent::begin() {
-  const uint64_t started = own_start_time();
+  const uint64_t started = own_start_time() & start_mask;
   // A number counts from when its slot names its process: who is killed in between leaves a claim
   // that nobody waits for, and that the next one takes over.
   uint64_t stuck_at = 0;
@@ -88,9 +101,10 @@ uint64_t SharedEvent::begin() {
     if (record > slot_count) wait(record - slot_count);
     Page::Slot& slot = page_->slots[record % slot_count];
     uint64_t claim = slot.claim.load();
+    // Somebody else made this record, and perhaps others since: the claim is of a later one.
+    if (page_->recorded.load() != record - 1) continue;
     const auto claimer = static_cast<int>(uint32_t(claim));
     if (claimer && claim >> 32 == uint32_t(record)) {
-      if (page_->recorded.load() >= record) continue;
       // Somebody is between the two steps: a moment, or for ever.
       if (stuck_at != record) tries = 0;
       stuck_at = record;
@@ -101,14 +115,14 @@ uint64_t SharedEvent::begin() {
     }
     const uint64_t own = record << 32 | uint32_t(getpid());
     if (!slot.claim.compare_exchange_strong(claim, own)) continue;
-    slot.started = started;
+    slot.starter = uint64_t(getpid()) << start_bits | started;
     uint64_t before = record - 1;
     if (page_->recorded.compare_exchange_strong(before, record)) return record;
   }
 }
 
 void SharedEvent::finish(uint64_t record) {
-  page_->slots[record % slot_count].done.store(record);
+  page_->slots[record % slot_count].raise_done(record);
   page_->epoch.fetch_add(1);
   if (page_->sleepers.load())
     syscall(SYS_futex, &page_->epoch, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
@@ -118,11 +132,12 @@ bool SharedEvent::reached(uint64_t record) const {
   if (done(record)) return true;
   Page::Slot& slot = page_->slots[record % slot_count];
   const auto process = static_cast<int>(uint32_t(slot.claim.load()));
-  const uint64_t started = slot.started.load();
+  const uint64_t starter = slot.starter.load();
   if (done(record)) return true;
-  if (process == getpid() || !is_gone(process, started)) return false;
-  log::warn("process %d ended before an event that it recorded was reached", process);
-  slot.done.store(record);
+  const bool same = starter >> start_bits == uint64_t(process);
+  if (process == getpid() || !is_gone(process, same ? starter & start_mask : 0)) return false;
+  if (slot.raise_done(record))
+    log::warn("process %d ended before an event that it recorded was reached", process);
   return true;
 }
 
