@@ -354,6 +354,11 @@ std::vector<Choice> choices(const Program& p, const Specialization& spec,
   const bool together = spec.residency != Residency::free;
   if (all.exits) {
     add(lane, "exit inside a device function");
+  } else if (spec.strategy == independent_lanes) {
+    Choice independent = fiber;
+    independent.progress = simt::Progress::everywhere;
+    if (!callee_spins && !callee_syncs && !calls_barrier) add(independent, "asked for");
+    add(lane, "");
   } else if (all.spins) {
     if (all.uniform_spins_only) {
       add(fiber, all.reason);

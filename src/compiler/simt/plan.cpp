@@ -24,7 +24,8 @@ class Planner {
     if (!find_regions()) return false;
     if (plan_.strategy != Strategy::region)
       plan_.waits = waits_of(graph_, plan_.regions[0].region, call_waits);
-    if (progress_ == Progress::independent && plan_.waits.anywhere) {
+    if (progress_ == Progress::everywhere) plan_.waits.loops = plan_.regions[0].region.loops;
+    if (progress_ != Progress::together && plan_.waits.anywhere) {
       why_ = "irreducible control flow";
       return false;
     }
@@ -193,7 +194,7 @@ class Planner {
     const Region& r = rp.region;
     meets_ = r.ipdom;
     std::vector<NodeId> divergent = find_masked(rp);
-    if (progress_ == Progress::independent && meet_later(rp)) divergent = find_masked(rp);
+    if (progress_ != Progress::together && meet_later(rp)) divergent = find_masked(rp);
     number_components(rp);
     plan_independent(rp);
     rp.keep.assign(graph_.nodes.size(), Bits(graph_.registers));
@@ -272,7 +273,7 @@ class Planner {
     rp.independent.assign(rp.component_end.size(), false);
     rp.waits = Bits(graph_.nodes.size());
     rp.syncs = Bits(graph_.nodes.size());
-    if (progress_ != Progress::independent) return;
+    if (progress_ == Progress::together) return;
     for (const Loop& wait : plan_.waits.loops) {
       if (!rp.masked.has(wait.header)) continue;  // all go round and leave together
       rp.waits.add(wait.header);
@@ -613,7 +614,7 @@ std::optional<Plan> make_plan(const ptx::Function& function, const LaunchShape& 
                               std::string& why) {
   Plan plan;
   why.clear();
-  plan.graph = build_graph(function, progress == Progress::independent ? Cut::before_syncs
+  plan.graph = build_graph(function, progress != Progress::together ? Cut::before_syncs
                                      : strategy == Strategy::region && function.is_entry
                                          ? Cut::after_barriers
                                          : Cut::none);

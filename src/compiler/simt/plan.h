@@ -88,6 +88,7 @@ bool waits_as_warp(const Plan& plan, std::string& why);
 enum class Progress : uint8_t {
   together,     ///< they do not wait for each other
   independent,  ///< those past the loop go on to the block's next barrier meanwhile
+  everywhere,   ///< independent, and any loop may be one in which they wait
 };
 
 /// Analyses `function` for the given launch and strategy. For Strategy::region the graph is cut at
