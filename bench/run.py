@@ -22,14 +22,10 @@ import tempfile
 import time
 from pathlib import Path
 
+from kernel_list import all_kernels
+
 ROOT = Path(__file__).resolve().parent.parent
-KERNELS = ["vector_add", "sgemm_tiled", "sgemm_regblock", "nbody", "reduce_shfl", "mandelbrot",
-           "transpose", "histogram", "spmv_csr", "blackscholes"]
-# Share of a value (or of the mean size of values) by which peers may differ: sums in other orders.
-TOLERANCE = {"reduce_shfl": 5e-3, "mandelbrot": 0.0, "nbody": 2e-3}
-TOLERANCE_DEFAULT = 1e-3
-# One point in so many may differ where a rounding decides a branch.
-ODD_SHARE = {"mandelbrot": 0.05}
+KERNELS = all_kernels()
 PEERS = {
     "limen": "CUDA under Limen",
     "openmp": "OpenMP, g++ -O3 -march=native",
@@ -196,11 +192,11 @@ def compare(name, wanted, got):
         return "the OpenMP result to compare with is missing"
     if wanted["count"] != got["count"]:
         return f"its result has {got['count']} values, OpenMP's {wanted['count']}"
-    tolerance = TOLERANCE.get(name, TOLERANCE_DEFAULT)
+    tolerance = KERNELS[name].tolerance
     mean = wanted["size"] / max(1, wanted["count"])
     odd = [i for i, (a, b) in enumerate(zip(wanted["samples"], got["samples"]))
            if not abs(a - b) <= tolerance * max(abs(a), mean)]
-    if len(odd) > ODD_SHARE.get(name, 0.0) * len(wanted["samples"]):
+    if len(odd) > KERNELS[name].odd_share * len(wanted["samples"]):
         i = odd[0]
         return (f"result differs: sample {i} is {got['samples'][i]:g}, "
                 f"OpenMP's {wanted['samples'][i]:g}")
@@ -306,7 +302,7 @@ def parse():
     parser.add_argument("--out", default=str(ROOT / "docs/bench/latest.md"))
     parser.add_argument("--no-micro", action="store_true")
     args = parser.parse_args()
-    args.names = args.only.split(",") if args.only else KERNELS
+    args.names = args.only.split(",") if args.only else list(KERNELS)
     args.peers = args.peers.split(",")
     for name in args.names:
         if name not in KERNELS:
