@@ -5,6 +5,7 @@
 // the result that bench/run.py compares between the peers.
 #pragma once
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
@@ -111,6 +112,28 @@ inline void finish() {
 
 }  // namespace bench
 
+#elif defined(PEER_OPENMP)
+
+// Declared here because Debian's omp.h comes with one compiler and serves only that one.
+extern "C" {
+int omp_get_max_threads(void);
+int omp_get_num_threads(void);
+int omp_get_thread_num(void);
+}
+
+namespace bench {
+
+/// The part of `count` things that the calling thread of a parallel region takes: [begin, end).
+struct Part {
+  explicit Part(size_t count) {
+    size_t threads = omp_get_num_threads(), me = omp_get_thread_num();
+    begin = count * me / threads, end = count * (me + 1) / threads;
+  }
+  size_t begin, end;
+};
+
+}  // namespace bench
+
 #elif defined(PEER_OPENCL)
 
 #define CL_TARGET_OPENCL_VERSION 120
@@ -167,6 +190,17 @@ class OpenCl {
     CL_OK(error);
     return out;
   }
+  cl_mem to_image(const std::vector<float>& texels, size_t width, size_t height) {
+    cl_image_format format = {CL_R, CL_FLOAT};
+    cl_image_desc description = {};
+    description.image_type = CL_MEM_OBJECT_IMAGE2D;
+    description.image_width = width, description.image_height = height;
+    cl_int error = 0;
+    cl_mem out = clCreateImage(context_, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, &format,
+                               &description, const_cast<float*>(texels.data()), &error);
+    CL_OK(error);
+    return out;
+  }
   template <typename T>
   cl_mem on_device(size_t count) {
     return to_device(std::vector<T>(count));
@@ -184,7 +218,7 @@ class OpenCl {
     cl_kernel out = clCreateKernel(program_, name, &error);
     CL_OK(error);
     cl_uint index = 0;
-    (set(out, index++, arguments), ...);
+    (set_argument(out, index++, arguments), ...);
     return out;
   }
   /// Enqueues only; sizes in work-items.
@@ -194,6 +228,22 @@ class OpenCl {
     CL_OK(clEnqueueNDRangeKernel(queue_, kernel, global_y ? 2 : 1, nullptr, global, local, 0,
                                  nullptr, nullptr));
   }
+  void launch_3d(cl_kernel kernel, std::array<size_t, 3> global, std::array<size_t, 3> local) {
+    CL_OK(clEnqueueNDRangeKernel(queue_, kernel, 3, nullptr, global.data(), local.data(), 0, nullptr,
+                                 nullptr));
+  }
+  template <typename T>
+  void set_argument(cl_kernel kernel, cl_uint index, const T& value) {
+    CL_OK(clSetKernelArg(kernel, index, sizeof value, &value));
+  }
+  void local_argument(cl_kernel kernel, cl_uint index, size_t bytes) {
+    CL_OK(clSetKernelArg(kernel, index, bytes, nullptr));
+  }
+  template <typename T>
+  void write(cl_mem memory, const T& value) {
+    CL_OK(clEnqueueWriteBuffer(queue_, memory, CL_TRUE, 0, sizeof value, &value, 0, nullptr,
+                               nullptr));
+  }
   void clear(cl_mem memory, size_t bytes) {
     cl_uint zero = 0;
     CL_OK(clEnqueueFillBuffer(queue_, memory, &zero, sizeof zero, 0, bytes, 0, nullptr, nullptr));
@@ -201,11 +251,6 @@ class OpenCl {
   void finish() { CL_OK(clFinish(queue_)); }
 
  private:
-  template <typename T>
-  void set(cl_kernel kernel, cl_uint index, const T& value) {
-    CL_OK(clSetKernelArg(kernel, index, sizeof value, &value));
-  }
-
   cl_device_id device_ = nullptr;
   cl_context context_ = nullptr;
   cl_command_queue queue_ = nullptr;
