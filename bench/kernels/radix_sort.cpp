@@ -15,7 +15,7 @@ static std::vector<unsigned> keys() {
 
 #if defined(PEER_CUDA)
 
-constexpr unsigned all = 0xffffffffu;
+constexpr unsigned whole_warp = 0xffffffffu;
 
 __device__ unsigned digit_of(unsigned key, int shift) { return key >> shift & (digits - 1); }
 
@@ -71,7 +71,7 @@ __global__ void scatter(unsigned* out, const unsigned* in, const unsigned* count
   unsigned key[each], rank[each];
   for (int k = 0; k < each; ++k) {
     key[k] = in[blockIdx.x * tile + (warp * each + k) * 32 + lane];
-    unsigned digit = digit_of(key[k], shift), same = __match_any_sync(all, digit);
+    unsigned digit = digit_of(key[k], shift), same = __match_any_sync(whole_warp, digit);
     int leader = __ffs(same) - 1;
     unsigned before = 0;
     if (lane == leader) {
@@ -79,7 +79,7 @@ __global__ void scatter(unsigned* out, const unsigned* in, const unsigned* count
       place[warp][digit] = before + __popc(same);
     }
     __syncwarp();
-    rank[k] = __shfl_sync(all, before, leader) + __popc(same & ((1u << lane) - 1));
+    rank[k] = __shfl_sync(whole_warp, before, leader) + __popc(same & ((1u << lane) - 1));
   }
   unsigned base = scan_block(shared, totals[id]) + counts[id * tiles + blockIdx.x];
   for (int k = 0; k < warps; ++k) {

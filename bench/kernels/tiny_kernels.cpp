@@ -48,7 +48,7 @@ int main(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   bench::OpenCl cl(R"(
-    kernel void step(global float* x, float a, float b) {
+    kernel void advance(global float* x, float a, float b) {
       int i = get_global_id(0);
       x[i] = a * x[i] + b;
     }
@@ -58,14 +58,14 @@ int main(int argc, char** argv) {
     })");
   cl_mem x = cl.on_device<float>(count);
   cl_kernel start = cl.kernel("start", x, cl.to_device(values()));
-  cl_kernel step = cl.kernel("step", x, 0.9999f, 0.0f);
+  cl_kernel advance = cl.kernel("advance", x, 0.9999f, 0.0f);
   return bench::measure(
       argc, argv,
       [&] {
         cl.launch(start, count, 256);
         for (int k = 0; k < launches; ++k) {
-          cl.set_argument(step, 2, k % 16 * 1e-4f);
-          cl.launch(step, count, 256);
+          cl.set_argument(advance, 2, k % 16 * 1e-4f);
+          cl.launch(advance, count, 256);
         }
         cl.finish();
       },
