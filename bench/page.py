@@ -119,10 +119,12 @@ def plot(rows, threads):
 def page(args, kernels, rows, limits, process, calls, notes, load, picture):
     commit = first_line("git", "-C", str(ROOT), "rev-parse", "--short", "HEAD")
     threads = f" Every peer was told to use {args.threads} thread(s)." if args.threads else ""
+    clock = ("CPU time of the process, while other work ran on the machine" if args.cpu_time
+             else "from launch to completion on the host's clock")
     out = ["# Benchmarks", "",
            f"Written by `make bench` on {datetime.date.today()}, commit {commit}. Do not edit.", "",
            f"Machine: {machine()}. {load}{threads}", compilers(), "",
-           f"Kernel time only, warm, from launch to completion on the host's clock. {args.reps} "
+           f"Kernel time only, warm, {clock}. {args.reps} "
            f"repetitions, in each of which all peers ran in turn; a repetition's time is the median "
            f"of {args.runs} runs. Ratios are medians of ratios within a repetition: below 1 is "
            "faster than OpenMP. The best native peer is the one of the three by g++ and clang with the "

@@ -10,7 +10,7 @@ What there is to run stands in kernels.toml (kernel_list.py), how a peer is buil
 reckoned in figures.py, and how it is shown in page.py and plot.py.
 
 usage: run.py --build build [--reps 5] [--only NAME,...] [--threads 1] [--out docs/bench/latest.md]
-              [--no-micro]
+              [--cpu-time] [--no-micro]
 """
 import argparse
 import json
@@ -86,7 +86,7 @@ class Bench:
                 if error:
                     wrong[peer] = error
                     continue
-                times[peer].append(statistics.median(line["ms"]))
+                times[peer].append(statistics.median(line["cpu_ms" if self.args.cpu_time else "ms"]))
                 cold[peer].append(line["cold_ms"])
                 results[peer] = line
         for peer in list(results):
@@ -189,8 +189,12 @@ def parse():
     parser.add_argument("--threads", type=int, default=0,
                         help="threads of every peer; 0: as many as each one likes")
     parser.add_argument("--out", help="the page; its plot gets the same name with .svg")
+    parser.add_argument("--cpu-time", action="store_true",
+                        help="CPU time instead of the clock's: for a loaded machine, with --threads 1")
     parser.add_argument("--no-micro", action="store_true")
     args = parser.parse_args()
+    if args.cpu_time and args.threads != 1:
+        parser.error("--cpu-time needs --threads 1: more threads wait for each other busily")
     page_name = f"threads_{args.threads}.md" if args.threads else "latest.md"
     args.out = args.out or str(ROOT / "docs/bench" / page_name)
     args.names = args.only.split(",") if args.only else list(KERNELS)

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <string>
 #include <vector>
 
@@ -41,15 +42,17 @@ inline std::vector<float> random_floats(size_t count, uint32_t seed, float low =
 }
 
 /// Runs `work` (which must return when the work is done) and prints the line; `fetch` brings the
-/// result to the host and returns it.
+/// result to the host and returns it. `cpu_ms` is the process's CPU time, all threads together.
 template <typename Work, typename Fetch>
 int measure(int argc, char** argv, Work work, Fetch fetch) {
   int runs = argc > 1 ? std::max(1, std::atoi(argv[1])) : 5;
-  std::vector<double> times;
+  std::vector<double> times, cpu_times;
   for (int i = 0; i <= runs; ++i) {
+    std::clock_t cpu_begin = std::clock();
     auto begin = std::chrono::steady_clock::now();
     work();
     auto end = std::chrono::steady_clock::now();
+    cpu_times.push_back(1e3 * double(std::clock() - cpu_begin) / CLOCKS_PER_SEC);
     times.push_back(std::chrono::duration<double, std::milli>(end - begin).count());
   }
   auto result = fetch();
@@ -57,6 +60,8 @@ int measure(int argc, char** argv, Work work, Fetch fetch) {
   for (auto value : result) sum += static_cast<double>(value), size += std::fabs(double(value));
   std::printf("{\"cold_ms\": %.4f, \"ms\": [", times[0]);
   for (size_t i = 1; i < times.size(); ++i) std::printf("%s%.4f", i > 1 ? ", " : "", times[i]);
+  std::printf("], \"cpu_ms\": [");
+  for (size_t i = 1; i < times.size(); ++i) std::printf("%s%.4f", i > 1 ? ", " : "", cpu_times[i]);
   std::printf("], \"count\": %zu, \"sum\": %.9g, \"size\": %.9g, \"samples\": [", result.size(), sum,
               size);
   size_t step = std::max<size_t>(1, result.size() / 61);
