@@ -89,13 +89,13 @@ static void order(unsigned* low, int half, bool up) {
 #pragma omp simd
     for (int i = 0; i < half; ++i) {
       unsigned a = low[i], b = high[i];
-      low[i] = std::min(a, b), high[i] = std::max(a, b);
+      low[i] = a < b ? a : b, high[i] = a < b ? b : a;
     }
   } else {
 #pragma omp simd
     for (int i = 0; i < half; ++i) {
       unsigned a = low[i], b = high[i];
-      low[i] = std::max(a, b), high[i] = std::min(a, b);
+      low[i] = a < b ? b : a, high[i] = a < b ? a : b;
     }
   }
 }
@@ -130,8 +130,8 @@ int main(int argc, char** argv) {
                 unsigned *low = to + at, *high = low + half;
 #pragma omp simd
                 for (int i = 0; i < chunk; ++i) {
-                  unsigned a = std::min(low[i], high[i]), b = std::max(low[i], high[i]);
-                  low[i] = up ? a : b, high[i] = up ? b : a;
+                  unsigned a = low[i], b = high[i], least = a < b ? a : b, most = a < b ? b : a;
+                  low[i] = up ? least : most, high[i] = up ? most : least;
                 }
               }
             }
