@@ -50,13 +50,13 @@ def build_command(peer, source, out):
     if peer == "openmp_fast":
         return [*gxx, "-ffast-math", "-fopenmp", "-DPEER_OPENMP", "-o", out, source]
     if peer == "openmp_clang":
-        libomp = find_libomp()
-        if not libomp:
-            fail("libomp is needed for clang's OpenMP and was not found; run scripts/setup bench")
-        version, folder = libomp
-        rest = [] if version >= LIBOMP_WHOLE else [ROOT / "bench/libomp_older.cpp"]
-        return [CLANG, "-std=c++17", "-O3", "-march=native", "-fopenmp=libomp", "-DPEER_OPENMP",
-                "-o", out, source, *rest, f"-L{folder}", f"-Wl,-rpath,{folder}"]
+        command = [CLANG, "-std=c++17", "-O3", "-march=native", "-fopenmp=libomp", "-DPEER_OPENMP",
+                   "-o", out, source]
+        # Elsewhere than in Debian's places clang may know itself where its libomp is.
+        version, folder = find_libomp() or (LIBOMP_WHOLE, None)
+        if version < LIBOMP_WHOLE:
+            command.append(ROOT / "bench/libomp_older.cpp")
+        return command + ([f"-L{folder}", f"-Wl,-rpath,{folder}"] if folder else [])
     return [*gxx, "-DPEER_OPENCL", "-o", out, source, "-lOpenCL"]
 
 

@@ -2,6 +2,7 @@
 import re
 import sys
 import unittest
+import unittest.mock
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
@@ -191,6 +192,23 @@ class Environment(unittest.TestCase):
         before = {name: value for name, value in peers.os.environ.items() if name in self.NAMES}
         after = {name: value for name, value in peers.environment(0).items() if name in self.NAMES}
         self.assertEqual(before, after)
+
+
+class Clang(unittest.TestCase):
+    """An older libomp gets what it lacks, a newer one does not."""
+
+    def command(self, found):
+        with unittest.mock.patch.object(peers, "find_libomp", return_value=found):
+            return [str(word) for word in peers.build_command("openmp_clang", "a.cpp", "a")]
+
+    def test_older_newer_and_unknown_libomp(self):
+        older = self.command((14, "/usr/lib/llvm-14/lib"))
+        self.assertIn("-L/usr/lib/llvm-14/lib", older)
+        self.assertIn(str(ROOT / "bench/libomp_older.cpp"), older)
+        newer = self.command((19, "/usr/lib/llvm-19/lib"))
+        self.assertIn("-L/usr/lib/llvm-19/lib", newer)
+        self.assertNotIn(str(ROOT / "bench/libomp_older.cpp"), newer)
+        self.assertEqual(self.command(None)[-3:], ["-o", "a", "a.cpp"])
 
 
 if __name__ == "__main__":
