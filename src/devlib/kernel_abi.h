@@ -168,9 +168,11 @@ enum class RoundedOp : uint32_t {
   add, mul, fma, div, rcp, sqrt, from_s64, from_u64, from_f64, sub
 };
 
+inline constexpr uint32_t params_alignment = 16;
+
 /// Constant for one launch.
 struct LaunchContext {
-  const uint8_t* params;     ///< kernel parameters, laid out as the PTX .param space
+  const uint8_t* params;  ///< at params_alignment: kernel parameters, laid out as the .param space
   void* const* globals;      ///< address of each module variable, by ptx::Module variable index
   const Runtime* runtime;
   uint32_t grid[3];

@@ -22,6 +22,7 @@
 
 #include <mutex>
 
+#include "compiler/jit/sink_rare.h"
 #include "compiler/jit/split_accumulators.h"
 
 namespace limen::jit {
@@ -107,6 +108,7 @@ void optimize(Module& module, TargetMachine& machine, uint32_t opt_level) {
   }
   fpm.addPass(ADCEPass());
   if (opt_level > 0) fpm.addPass(SplitAccumulators(host_target().avx512));
+  if (opt_level > 0) fpm.addPass(SinkRare());
   mpm.addPass(createModuleToFunctionPassAdaptor(std::move(fpm)));
   mpm.run(module, mam);
 }

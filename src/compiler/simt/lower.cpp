@@ -2,6 +2,7 @@
 // docs/design/simt.md ("Control flow"). Instructions themselves are in lower_<family>.cpp.
 #include "compiler/simt/lower.h"
 
+#include <llvm/IR/MDBuilder.h>
 #include <llvm/IR/Verifier.h>
 
 #include "compiler/ptx/parser.h"
@@ -750,7 +751,7 @@ void Lowering::leave_cond(NodeId id, const Inst& inst) {
     if (!full_ && !live_full_) {
       BasicBlock* whole = BasicBlock::Create(llvm_, "whole", out_);
       BasicBlock* part = BasicBlock::Create(llvm_, "part", out_);
-      b_.CreateCondBr(all(active()), whole, part);
+      b_.CreateCondBr(all(active()), whole, part, MDBuilder(llvm_).createBranchWeights(16, 1));
       b_.SetInsertPoint(part);
       part_lanes(id, g);
       b_.SetInsertPoint(whole);

@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -133,6 +134,12 @@ class Lowering {
                       llvm::BasicBlock* other, bool taken_unmasked, bool other_unmasked);
   void rejoin(NodeId to);
   void branch_if_whole(NodeId to);
+  /// What scalar code can say of a predicate in all lanes; neither may be true.
+  struct Agreement {
+    Value* all;
+    Value* none;
+  };
+  std::optional<Agreement> agreement(const Node& node, ptx::Index p, uint32_t before, int depth);
   llvm::BasicBlock* unmask_header(NodeId header);
 
   // -- values (value.cpp)

@@ -3,6 +3,7 @@
 // several, else gather or scatter. An address behind a widening that may wrap tests `exact` and has
 // the general form beside it.
 #include <llvm/Analysis/VectorUtils.h>
+#include <llvm/IR/MDBuilder.h>
 #include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/PatternMatch.h>
@@ -141,6 +142,10 @@ Val Lowering::symbol_address(const Operand& o) {
 /// Known trailing zero bits of an address's base. Of what lies behind a barrier or a loop's phi LLVM
 /// sees none of them.
 uint8_t Lowering::address_zeros(const Operand& o) const {
+  if (o.symbol_kind == Operand::SymbolKind::param && fn_.is_entry) {
+    const uint64_t offset = fn_.params[o.index].offset + static_cast<uint64_t>(o.bits);
+    return static_cast<uint8_t>(std::countr_zero(offset | kernel::params_alignment));
+  }
   if (o.symbol_kind != Operand::SymbolKind::none || o.index == ptx::no_index) return 0;
   const Shape& shape = plan_.shapes[o.index];
   if (scalar_mode() || !shape.shaped()) return 0;
@@ -206,10 +211,7 @@ void Lowering::check_alignment(const Inst& inst, const Val& at, uint64_t bytes) 
     if (auto* c = dyn_cast<ConstantInt>(bad); c && c->isZero()) return;
     BasicBlock* yes = BasicBlock::Create(llvm_, "misaligned", out_);
     BasicBlock* after = BasicBlock::Create(llvm_, "aligned", out_);
-    MDNode* weights = MDNode::get(
-        llvm_, {MDString::get(llvm_, "branch_weights"), ConstantAsMetadata::get(b_.getInt32(1)),
-                ConstantAsMetadata::get(b_.getInt32(1000000))});
-    b_.CreateCondBr(bad, yes, after, weights);
+    b_.CreateCondBr(bad, yes, after, MDBuilder(llvm_).createBranchWeights(1, 1000000));
     b_.SetInsertPoint(yes);
     fault(kernel::Fault::misaligned_address, inst.line, active(), at.base);
     b_.SetInsertPoint(after);
@@ -479,7 +481,7 @@ void Lowering::store_vector(const Inst& inst, const Val& at, Value* v, uint64_t 
     BasicBlock* fast = BasicBlock::Create(llvm_, "exact", out_);
     BasicBlock* slow = BasicBlock::Create(llvm_, "wrapped", out_);
     BasicBlock* after = BasicBlock::Create(llvm_, "stored", out_);
-    b_.CreateCondBr(at.exact, fast, slow);
+    b_.CreateCondBr(at.exact, fast, slow, MDBuilder(llvm_).createBranchWeights(1000000, 1));
     b_.SetInsertPoint(fast);
     if (planned.offsets.empty())
       scatter(Val::vector(vec(planned)), v, bytes, lane_bytes);

@@ -17,18 +17,27 @@ using ptx::Tok;
 
 namespace {
 
-/// Whether all lanes (`all`) or none (`none`) satisfy `i + lane offset < bound`, from the outermost
-/// lanes alone: one scalar comparison instead of a vector's. Neither where a lane's sum wraps.
+/// Whether all lanes (`all`) or none satisfy a comparison of `i + lane offset` with `bound`, from the
+/// outermost lanes alone: scalar comparisons instead of a vector's. Neither where a lane's sum wraps.
 bool compare_outermost(IRBuilder<>& b, const Instruction& inst, const Val& i, const Val& bound,
                        Value*& all, Value*& none) {
+  if (!i.shaped() || i.offsets.empty() || i.correction || !bound.uniform()) return false;
+  const auto [least, most] = std::minmax_element(i.offsets.begin(), i.offsets.end());
+  if (inst.has(Tok::eq) || inst.has(Tok::ne)) {
+    auto* t = cast<IntegerType>(i.base->getType());
+    Value* place = b.CreateSub(b.CreateSub(bound.base, i.base),
+                               ConstantInt::get(t, static_cast<uint64_t>(*least), true));
+    all = b.getFalse();
+    none = b.CreateICmpUGT(place, ConstantInt::get(t, static_cast<uint64_t>(*most - *least)));
+    if (inst.has(Tok::ne)) std::swap(all, none);
+    return true;
+  }
   const ptx::Type t = inst.type();
   const bool is_signed = t == ptx::Type::s32;
   if (!is_signed && t != ptx::Type::u32) return false;
   const bool below = inst.has(Tok::lt) || inst.has(Tok::le);
   const bool equal = inst.has(Tok::le) || inst.has(Tok::ge);
   if (!below && !inst.has(Tok::gt) && !inst.has(Tok::ge)) return false;
-  if (!i.shaped() || i.offsets.empty() || i.correction || !bound.uniform()) return false;
-  const auto [least, most] = std::minmax_element(i.offsets.begin(), i.offsets.end());
   auto wide = [&](Value* v) {
     return is_signed ? b.CreateSExt(v, b.getInt64Ty()) : b.CreateZExt(v, b.getInt64Ty());
   };
@@ -81,6 +90,78 @@ void Lowering::as_part(NodeId id, const std::function<void()>& emit) {
   node_mask_ = mask;
 }
 
+/// Of predicate `p` as instruction `before` of the node finds it, asked at the node's end: comparisons
+/// of the lanes' places, and what `and`, `or` and `not` make of them.
+std::optional<Lowering::Agreement> Lowering::agreement(const Node& node, ptx::Index p,
+                                                       uint32_t before, int depth) {
+  const auto written_after = [&](ptx::Index r, uint32_t i) {
+    std::vector<ptx::Index> uses, defs;
+    for (++i; i < node.end; ++i) {
+      uses_and_defs(plan_.graph, plan_.graph.inst(node, i), uses, defs);
+      if (std::find(defs.begin(), defs.end(), r) != defs.end()) return true;
+    }
+    return false;
+  };
+  const auto opposite = [&](Value* v) { return b_.CreateNot(v); };
+  if (!plan_.shapes[p].varying()) {
+    if (before < node.end && written_after(p, before)) return std::nullopt;
+    const Val g = read_reg(p);
+    if (!g.uniform()) return std::nullopt;
+    return Agreement{g.base, opposite(g.base)};
+  }
+  constexpr int most_depth = 8;
+  std::vector<ptx::Index> uses, defs;
+  uint32_t at = before;
+  for (;;) {
+    if (at == node.begin || depth > most_depth) return std::nullopt;
+    uses_and_defs(plan_.graph, plan_.graph.inst(node, --at), uses, defs);
+    if (std::find(defs.begin(), defs.end(), p) != defs.end()) break;
+  }
+  const Inst& inst = plan_.graph.inst(node, at);
+  if (inst.guard != ptx::no_index || inst.ops[0].kind != ptx::Operand::Kind::reg)
+    return std::nullopt;
+  const auto operand = [&](size_t k) -> std::optional<Agreement> {
+    const ptx::Operand& o = inst.ops[k];
+    if (o.kind != ptx::Operand::Kind::reg) return std::nullopt;
+    auto found = agreement(node, o.index, at, depth + 1);
+    if (found && o.negated) std::swap(found->all, found->none);
+    return found;
+  };
+  const auto both = [&](const Agreement& a, const Agreement& c, bool is_and) {
+    return is_and ? Agreement{b_.CreateAnd(a.all, c.all), b_.CreateOr(a.none, c.none)}
+                  : Agreement{b_.CreateOr(a.all, c.all), b_.CreateAnd(a.none, c.none)};
+  };
+  switch (inst.op) {
+    case Op::setp: {
+      const ptx::Type t = inst.type();
+      for (ptx::Index u : uses)
+        if (written_after(u, at)) return std::nullopt;
+      if (ptx::is_float(t) || inst.ops.size() > 4 || inst.has(Tok::xor_)) return std::nullopt;
+      Agreement found{};
+      if (!compare_outermost(b_, inst, read(inst.ops[1], t), read(inst.ops[2], t), found.all,
+                             found.none))
+        return std::nullopt;
+      if (inst.ops.size() == 3) return found;
+      const auto more = operand(3);
+      if (!more) return std::nullopt;
+      return both(found, *more, inst.has(Tok::and_));
+    }
+    case Op::and_:
+    case Op::or_: {
+      const auto a = operand(1), c = operand(2);
+      if (!a || !c) return std::nullopt;
+      return both(*a, *c, inst.op == Op::and_);
+    }
+    case Op::not_: {
+      const auto a = operand(1);
+      if (!a) return std::nullopt;
+      return Agreement{a->none, a->all};
+    }
+    default:
+      return std::nullopt;
+  }
+}
+
 /// Branches to `taken` or `other` where all lanes agree on `g`, else goes on under masks. Whether
 /// they agree is not asked for the sake of a way that goes on under masks anyhow: where lanes part
 /// by their data the answer cannot be foreseen (spmv_csr).
@@ -98,14 +179,10 @@ void Lowering::part_or_branch(NodeId id, const Inst& inst, const Val& g, BasicBl
     b_.SetInsertPoint(open);
   };
   const Node& node = plan_.graph.nodes[id];
-  if (const Inst* setp = deciding_comparison(plan_.graph, node, inst.guard)) {
-    Value *yes, *no;
-    const ptx::Type t = setp->type();
-    if (compare_outermost(b_, *setp, read(setp->ops[1], t), read(setp->ops[2], t), yes, no)) {
-      if (inst.guard_negated != node.inverted) std::swap(yes, no);
-      try_way(taken_unmasked, yes, taken);
-      try_way(other_unmasked, no, other);
-    }
+  if (auto scalar = agreement(node, inst.guard, node.end - 1, 0)) {
+    if (inst.guard_negated != node.inverted) std::swap(scalar->all, scalar->none);
+    try_way(taken_unmasked, scalar->all, taken);
+    try_way(other_unmasked, scalar->none, other);
   }
   Value* lanes = vec(g);
   try_way(taken_unmasked, all(lanes), taken);
@@ -128,7 +205,8 @@ void Lowering::branch_if_whole(NodeId to) {
   BasicBlock* part = BasicBlock::Create(llvm_, "part", out_);
   Value* live = live_full_ ? static_cast<Value*>(ConstantInt::getTrue(vec_type(int_type(1))))
                            : b_.CreateLoad(live_->getAllocatedType(), live_);
-  b_.CreateCondBr(all(live), whole_heads_[to], part);
+  b_.CreateCondBr(all(live), whole_heads_[to], part,
+                  MDBuilder(llvm_).createBranchWeights(16, 1));
   b_.SetInsertPoint(part);
 }
 

@@ -5,6 +5,8 @@
 // known not to overlap.
 #include <algorithm>
 
+#include <llvm/IR/MDBuilder.h>
+
 #include "compiler/simt/lower.h"
 
 using namespace llvm;
@@ -550,10 +552,7 @@ std::vector<Value*> Lowering::one_of(Value* condition,
   BasicBlock* first = BasicBlock::Create(llvm_, "usual", out_);
   BasicBlock* second = BasicBlock::Create(llvm_, "rare", out_);
   BasicBlock* after = BasicBlock::Create(llvm_, "either", out_);
-  MDNode* weights = MDNode::get(
-      llvm_, {MDString::get(llvm_, "branch_weights"), ConstantAsMetadata::get(b_.getInt32(1000000)),
-              ConstantAsMetadata::get(b_.getInt32(1))});
-  b_.CreateCondBr(condition, first, second, weights);
+  b_.CreateCondBr(condition, first, second, MDBuilder(llvm_).createBranchWeights(1000000, 1));
   b_.SetInsertPoint(first);
   const std::vector<Value*> a = yes();
   first = b_.GetInsertBlock();

@@ -14,19 +14,53 @@ namespace {
 /// PTX instructions of a region that may be made twice: LLVM's time is the price.
 constexpr uint32_t most_instructions = 400;
 
+/// Does predicate `p`, as instruction `before` of the node finds it, follow from comparisons of the
+/// lanes' places with what is the same in all?
+bool follows_from_place(const Plan& plan, const Node& node, ptx::Index p, uint32_t before,
+                        int depth) {
+  std::vector<ptx::Index> uses, defs;
+  for (uint32_t i = before; i-- > node.begin;) {
+    const Instruction& inst = plan.graph.inst(node, i);
+    uses_and_defs(plan.graph, inst, uses, defs);
+    if (std::find(defs.begin(), defs.end(), p) == defs.end()) continue;
+    if (inst.guard != ptx::no_index || depth > 16) return false;
+    const auto operand = [&](size_t k) {
+      const ptx::Operand& o = inst.ops[k];
+      if (o.kind != ptx::Operand::Kind::reg) return true;  // a constant
+      return !plan.shapes[o.index].varying() || follows_from_place(plan, node, o.index, i, depth + 1);
+    };
+    const auto shape = [&](size_t k) {
+      return shape_of_operand(inst.ops[k], plan.shapes, plan.launch, *plan.graph.function,
+                              static_cast<uint32_t>(bits_of(inst.type())));
+    };
+    switch (inst.op) {
+      case Op::setp: {
+        if (inst.ops[0].kind != ptx::Operand::Kind::reg || ptx::is_float(inst.type())) return false;
+        const Shape a = shape(1), b = shape(2);
+        if (!(a.shaped() && b.uniform()) && !(a.uniform() && b.shaped())) return false;
+        return inst.ops.size() == 3 || operand(3);
+      }
+      case Op::and_:
+      case Op::or_:
+      case Op::xor_:
+        return operand(1) && operand(2);
+      case Op::not_:
+      case Op::mov:
+        return operand(1);
+      default:
+        return false;
+    }
+  }
+  return false;
+}
+
 /// Does the branch at the node's end let lanes part by their own data, not by their place? Then
 /// they part soon, and going to and fro between the versions costs more than masks.
 bool parts_by_data(const Plan& plan, const Node& node) {
   const Instruction* last = plan.graph.last(node);
   if (node.leave != Leave::cond || !last || last->guard == ptx::no_index) return false;
   if (!plan.shapes[last->guard].varying()) return false;
-  const Instruction* setp = deciding_comparison(plan.graph, node, last->guard);
-  if (!setp) return true;
-  auto shape = [&](const ptx::Operand& o) {
-    return shape_of_operand(o, plan.shapes, plan.launch, *plan.graph.function,
-                            static_cast<uint32_t>(bits_of(setp->type())));
-  };
-  return !shape(setp->ops[1]).shaped() || !shape(setp->ops[2]).uniform();
+  return !follows_from_place(plan, node, last->guard, node.end - 1, 0);
 }
 
 bool touches_memory(const Instruction& inst) {
@@ -43,25 +77,6 @@ bool touches_memory(const Instruction& inst) {
 }
 
 }  // namespace
-
-const Instruction* deciding_comparison(const Graph& graph, const Node& node, ptx::Index guard) {
-  std::vector<ptx::Index> uses, defs, later;
-  for (uint32_t i = node.end - 1; i-- > node.begin;) {
-    const Instruction& inst = graph.inst(node, i);
-    uses_and_defs(graph, inst, uses, defs);
-    if (std::find(defs.begin(), defs.end(), guard) == defs.end()) {
-      later.insert(later.end(), defs.begin(), defs.end());
-      continue;
-    }
-    const bool plain = inst.op == Op::setp && inst.guard == ptx::no_index && inst.ops.size() == 3 &&
-                       inst.ops[0].kind == ptx::Operand::Kind::reg;
-    if (!plain) return nullptr;
-    for (ptx::Index u : uses)
-      if (std::find(later.begin(), later.end(), u) != later.end()) return nullptr;
-    return &inst;
-  }
-  return nullptr;
-}
 
 Bits choose_whole(const Plan& plan, const RegionPlan& rp, bool live_full) {
   const Graph& g = plan.graph;
@@ -89,6 +104,7 @@ Bits choose_whole(const Plan& plan, const RegionPlan& rp, bool live_full) {
     for (uint32_t i = g.nodes[n].begin; i < g.nodes[n].end; ++i)
       p.memory |= touches_memory(g.inst(g.nodes[n], i));
   }
+  const Part around = parts[outside];
   // Without memory accesses masks cost little: a blend here and there.
   std::erase_if(parts, [](const Part& p) { return !p.memory || p.by_data; });
   std::sort(parts.begin(), parts.end(),
@@ -99,6 +115,8 @@ Bits choose_whole(const Plan& plan, const RegionPlan& rp, bool live_full) {
     left -= p.instructions;
     chosen.merge(p.nodes);
   }
+  // So that the way to them asks no mask either.
+  if (chosen.any() && around.instructions <= left) chosen.merge(around.nodes);
   return chosen;
 }
 

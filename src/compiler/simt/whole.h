@@ -10,7 +10,4 @@ namespace limen::simt {
 /// masked nodes, whose code is then as good already.
 Bits choose_whole(const Plan& plan, const RegionPlan& rp, bool live_full);
 
-/// The setp of this node whose answer its branch reads, if its operands are still what they were.
-const ptx::Instruction* deciding_comparison(const Graph& graph, const Node& node, ptx::Index guard);
-
 }  // namespace limen::simt
