@@ -74,7 +74,7 @@ uint64_t Stream::record(const std::shared_ptr<EventState>& event) {
     seq = append(op);
     event->recorded = true;
     event->point = StreamPoint{shared_from_this(), seq};
-    first = !std::exchange(busy_, true);
+    first = take_up();
   }
   if (first) begin();
   return seq;
@@ -106,14 +106,22 @@ uint64_t Stream::submit(Op* op) {
   {
     std::lock_guard lock(mutex_);
     seq = append(op);
-    first = !std::exchange(busy_, true);
+    first = take_up();
   }
   if (first) begin();
   return seq;
 }
 
-void Stream::begin() {
+/// True for who has to begin; with mutex_ held. The owner counts as busy before anybody else can
+/// queue behind what this thread has not begun yet: calls on an owner that is not busy ask for no
+/// order at all, and one of them would overtake its own thread's work.
+bool Stream::take_up() {
+  if (std::exchange(busy_, true)) return false;
   owner_.busy_streams.fetch_add(1, std::memory_order_acq_rel);
+  return true;
+}
+
+void Stream::begin() {
   self_ = shared_from_this();
   run_from_head();
 }

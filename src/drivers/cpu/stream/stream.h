@@ -104,6 +104,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
 
   uint64_t submit(Op* op);
   uint64_t append(Op* op);
+  bool take_up();
   void begin();
   bool start(Op* op);
   void complete(Op* op);
