@@ -1,7 +1,7 @@
-// Steps of the Collatz sequence of each number up to 2^20, 64-bit integers: divergent, no memory.
+// Steps of the Collatz sequence of each number up to 2^19, 64-bit integers: divergent, no memory.
 #include "bench.h"
 
-constexpr int count = 1 << 20;
+constexpr int count = 1 << 19;
 
 #if defined(PEER_CUDA)
 
