@@ -1,5 +1,5 @@
-// 4096 arrays of 1024 integers, each sorted by a bitonic network in shared memory, a block of 512 an
-// array, a barrier a step. The OpenMP peer calls std::sort.
+// 4096 arrays of 1024 integers, each sorted by a bitonic network in shared memory, a block of 512
+// an array, a barrier a step. The OpenMP peer calls std::sort.
 #include "bench.h"
 
 constexpr int arrays = 4096, length = 1024;

@@ -41,9 +41,7 @@ int main(int argc, char** argv) {
 
 #include "gemm_openmp.h"
 
-int main(int argc, char** argv) {
-  return bench::measure_gemm<n>(argc, argv, values(1), values(2));
-}
+int main(int argc, char** argv) { return bench::measure_gemm<n>(argc, argv, values(1), values(2)); }
 
 #else
 

@@ -110,7 +110,8 @@ int main(int argc, char** argv) {
         for (int i = 0; i < batch; ++i) {
           Signal a, b;
           const float* signal = from + size_t{2} * i * points;
-          for (int j = 0; j < points; ++j) a.real[j] = signal[2 * j], a.imaginary[j] = signal[2 * j + 1];
+          for (int j = 0; j < points; ++j)
+            a.real[j] = signal[2 * j], a.imaginary[j] = signal[2 * j + 1];
           step<1>(b, a, twiddles[0]);
           step<4>(a, b, twiddles[1]);
           step<16>(b, a, twiddles[2]);

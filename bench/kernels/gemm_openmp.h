@@ -1,5 +1,5 @@
-// The OpenMP peer of the matrix products: rows shared out in chunks, k in blocks that stay in cache,
-// the inner loop along a row of B and C, which g++ vectorises. `Size` is a multiple of 64.
+// The OpenMP peer of the matrix products: rows shared out in chunks, k in blocks that stay in
+// cache, the inner loop along a row of B and C, which g++ vectorises. `Size` is a multiple of 64.
 #pragma once
 #include "bench.h"
 

@@ -1,6 +1,6 @@
-// Half precision on the host, for the peers that have no type for it: the same conversion from float
-// (to nearest, ties to even) in every peer, so that all start from the same bits. Normal numbers and
-// zero only: that is what the benchmarks hold.
+// Half precision on the host, for the peers that have no type for it: the same conversion from
+// float (to nearest, ties to even) in every peer, so that all start from the same bits. Normal
+// numbers and zero only: that is what the benchmarks hold.
 #pragma once
 #include <cstdint>
 #include <cstring>

@@ -1,5 +1,6 @@
-// out = a x + y over 2^25 halves, two a thread in one __half2. The OpenMP peer computes in floats and
-// rounds, eight a step through F16C; PoCL has no half arithmetic, so that its peer does the same.
+// out = a x + y over 2^25 halves, two a thread in one __half2. The OpenMP peer computes in floats
+// and rounds, eight a step through F16C; PoCL has no half arithmetic, so that its peer does the
+// same.
 #include "bench.h"
 #include "half_bits.h"
 
@@ -72,7 +73,8 @@ int main(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   bench::OpenCl cl(R"(
-    kernel void haxpy(global half* out, global const half* x, global const half* y, float a, int n) {
+    kernel void haxpy(global half* out, global const half* x, global const half* y, float a,
+                      int n) {
       int i = get_global_id(0);
       if (i < n) vstore_half2(fma((float2)(a), vload_half2(i, x), vload_half2(i, y)), i, out);
     })");

@@ -110,9 +110,8 @@ int main(int argc, char** argv) {
       for (int i = id; i < width; i += 256) to[i] = (from[i] - mean) * scale * gain[i] + bias[i];
     })");
   cl_mem out = cl.on_device<float>(size_t{rows} * columns);
-  cl_kernel layernorm =
-      cl.kernel("layernorm", out, cl.to_device(values()), cl.to_device(gains()),
-                cl.to_device(biases()), columns, epsilon);
+  cl_kernel layernorm = cl.kernel("layernorm", out, cl.to_device(values()), cl.to_device(gains()),
+                                  cl.to_device(biases()), columns, epsilon);
   return bench::measure(
       argc, argv,
       [&] {

@@ -19,63 +19,63 @@ static std::vector<float> scene() {
   return out;
 }
 
-// Written so that it is C++ and OpenCL C at once. NEAREST is the body of a function that returns the
-// number of the sphere that the ray hits first (32 for the floor, -1 for none) and sets `distance`.
-#define NEAREST_BODY(SQRT)                                                                         \
-  int hit = -1;                                                                                    \
-  float best = 1e30f;                                                                              \
-  if (dy < -1e-4f) {                                                                               \
-    best = -oy / dy;                                                                               \
-    hit = 32;                                                                                      \
-  }                                                                                                \
-  for (int i = 0; i < 32; ++i) {                                                                   \
-    float x = scene[5 * i] - ox, y = scene[5 * i + 1] - oy, z = scene[5 * i + 2] - oz;             \
-    float along = x * dx + y * dy + z * dz, radius = scene[5 * i + 3];                             \
-    float square = along * along - (x * x + y * y + z * z) + radius * radius;                      \
-    if (along > 0.0f && square > 0.0f) {                                                           \
-      float near = along - SQRT(square);                                                           \
-      if (near > 1e-3f && near < best) {                                                           \
-        best = near;                                                                               \
-        hit = i;                                                                                   \
-      }                                                                                            \
-    }                                                                                              \
-  }                                                                                                \
-  *distance = best;                                                                                \
+// Written so that it is C++ and OpenCL C at once. NEAREST is the body of a function that returns
+// the number of the sphere that the ray hits first (32 for the floor, -1 for none) and sets
+// `distance`.
+#define NEAREST_BODY(SQRT)                                                             \
+  int hit = -1;                                                                        \
+  float best = 1e30f;                                                                  \
+  if (dy < -1e-4f) {                                                                   \
+    best = -oy / dy;                                                                   \
+    hit = 32;                                                                          \
+  }                                                                                    \
+  for (int i = 0; i < 32; ++i) {                                                       \
+    float x = scene[5 * i] - ox, y = scene[5 * i + 1] - oy, z = scene[5 * i + 2] - oz; \
+    float along = x * dx + y * dy + z * dz, radius = scene[5 * i + 3];                 \
+    float square = along * along - (x * x + y * y + z * z) + radius * radius;          \
+    if (along > 0.0f && square > 0.0f) {                                               \
+      float near = along - SQRT(square);                                               \
+      if (near > 1e-3f && near < best) {                                               \
+        best = near;                                                                   \
+        hit = i;                                                                       \
+      }                                                                                \
+    }                                                                                  \
+  }                                                                                    \
+  *distance = best;                                                                    \
   return hit;
 
-#define PIXEL_BODY(SQRT, FLOOR)                                                                    \
-  float ox = 0.0f, oy = 2.0f, oz = 0.0f, light = 0.0f, weight = 1.0f;                              \
-  float dx = (column - 384) / 384.0f, dy = (256 - row) / 384.0f, dz = 1.2f;                        \
-  float norm = 1.0f / SQRT(dx * dx + dy * dy + dz * dz);                                           \
-  dx *= norm, dy *= norm, dz *= norm;                                                              \
-  for (int depth = 0; depth < 4; ++depth) {                                                        \
-    float distance, unused;                                                                        \
-    int hit = nearest(scene, ox, oy, oz, dx, dy, dz, &distance);                                   \
-    if (hit < 0) {                                                                                 \
-      light += weight * (0.3f + 0.5f * dy);                                                        \
-      break;                                                                                       \
-    }                                                                                              \
-    ox += distance * dx, oy += distance * dy, oz += distance * dz;                                 \
-    float nx = 0.0f, ny = 1.0f, nz = 0.0f, bright, mirror = 0.2f;                                  \
-    if (hit < 32) {                                                                                \
-      float inverse = 1.0f / scene[5 * hit + 3];                                                   \
-      nx = (ox - scene[5 * hit]) * inverse;                                                        \
-      ny = (oy - scene[5 * hit + 1]) * inverse;                                                    \
-      nz = (oz - scene[5 * hit + 2]) * inverse;                                                    \
-      bright = scene[5 * hit + 4];                                                                 \
-      mirror = 0.6f;                                                                               \
-    } else {                                                                                       \
-      bright = ((int)FLOOR(ox) + (int)FLOOR(oz)) % 2 == 0 ? 0.9f : 0.3f;                           \
-      oy = 0.0f;                                                                                   \
-    }                                                                                              \
-    float sun = 0.57735f * (nx + ny - nz);                                                         \
-    if (sun > 0.0f &&                                                                              \
-        nearest(scene, ox, oy, oz, 0.57735f, 0.57735f, -0.57735f, &unused) < 0)                    \
-      light += weight * (1.0f - mirror) * bright * sun;                                            \
-    weight *= mirror;                                                                              \
-    float turn = 2.0f * (dx * nx + dy * ny + dz * nz);                                             \
-    dx -= turn * nx, dy -= turn * ny, dz -= turn * nz;                                             \
-  }                                                                                                \
+#define PIXEL_BODY(SQRT, FLOOR)                                                               \
+  float ox = 0.0f, oy = 2.0f, oz = 0.0f, light = 0.0f, weight = 1.0f;                         \
+  float dx = (column - 384) / 384.0f, dy = (256 - row) / 384.0f, dz = 1.2f;                   \
+  float norm = 1.0f / SQRT(dx * dx + dy * dy + dz * dz);                                      \
+  dx *= norm, dy *= norm, dz *= norm;                                                         \
+  for (int depth = 0; depth < 4; ++depth) {                                                   \
+    float distance, unused;                                                                   \
+    int hit = nearest(scene, ox, oy, oz, dx, dy, dz, &distance);                              \
+    if (hit < 0) {                                                                            \
+      light += weight * (0.3f + 0.5f * dy);                                                   \
+      break;                                                                                  \
+    }                                                                                         \
+    ox += distance * dx, oy += distance * dy, oz += distance * dz;                            \
+    float nx = 0.0f, ny = 1.0f, nz = 0.0f, bright, mirror = 0.2f;                             \
+    if (hit < 32) {                                                                           \
+      float inverse = 1.0f / scene[5 * hit + 3];                                              \
+      nx = (ox - scene[5 * hit]) * inverse;                                                   \
+      ny = (oy - scene[5 * hit + 1]) * inverse;                                               \
+      nz = (oz - scene[5 * hit + 2]) * inverse;                                               \
+      bright = scene[5 * hit + 4];                                                            \
+      mirror = 0.6f;                                                                          \
+    } else {                                                                                  \
+      bright = ((int)FLOOR(ox) + (int)FLOOR(oz)) % 2 == 0 ? 0.9f : 0.3f;                      \
+      oy = 0.0f;                                                                              \
+    }                                                                                         \
+    float sun = 0.57735f * (nx + ny - nz);                                                    \
+    if (sun > 0.0f && nearest(scene, ox, oy, oz, 0.57735f, 0.57735f, -0.57735f, &unused) < 0) \
+      light += weight * (1.0f - mirror) * bright * sun;                                       \
+    weight *= mirror;                                                                         \
+    float turn = 2.0f * (dx * nx + dy * ny + dz * nz);                                        \
+    dx -= turn * nx, dy -= turn * ny, dz -= turn * nz;                                        \
+  }                                                                                           \
   return light;
 
 #if defined(PEER_CUDA)
@@ -83,10 +83,8 @@ static std::vector<float> scene() {
 __constant__ float balls[5 * spheres];
 
 __device__ int nearest(const float* scene, float ox, float oy, float oz, float dx, float dy,
-                       float dz, float* distance) {
-  NEAREST_BODY(sqrtf)
-}
-__device__ float pixel(const float* scene, int column, int row) { PIXEL_BODY(sqrtf, floorf) }
+                       float dz, float* distance){NEAREST_BODY(sqrtf)} __device__
+    float pixel(const float* scene, int column, int row){PIXEL_BODY(sqrtf, floorf)}
 
 __global__ void raycast(float* out) {
   int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
@@ -132,14 +130,16 @@ int main(int argc, char** argv) {
 #define TEXT(...) TEXT_OF(__VA_ARGS__)
 
 int main(int argc, char** argv) {
-  std::string source = "int nearest(constant float* scene, float ox, float oy, float oz, float dx,"
-                       " float dy, float dz, float* distance) {";
+  std::string source =
+      "int nearest(constant float* scene, float ox, float oy, float oz, float dx,"
+      " float dy, float dz, float* distance) {";
   source += TEXT(NEAREST_BODY(sqrt));
   source += "}\nfloat pixel(constant float* scene, int column, int row) {";
   source += TEXT(PIXEL_BODY(sqrt, floor));
-  source += "}\nkernel void raycast(global float* out, constant float* scene, int width) {"
-            " int x = get_global_id(0), y = get_global_id(1);"
-            " out[y * width + x] = pixel(scene, x, y); }";
+  source +=
+      "}\nkernel void raycast(global float* out, constant float* scene, int width) {"
+      " int x = get_global_id(0), y = get_global_id(1);"
+      " out[y * width + x] = pixel(scene, x, y); }";
   bench::OpenCl cl(source.c_str());
   cl_mem out = cl.on_device<float>(width * height);
   cl_kernel raycast = cl.kernel("raycast", out, cl.to_device(scene()), width);

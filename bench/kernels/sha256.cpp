@@ -1,5 +1,5 @@
-// SHA-256 (FIPS 180-4) of 2^15 independent messages of 256 bytes, one a thread: 32-bit rotations and
-// additions, five blocks a message with its padding. Round constants in constant memory.
+// SHA-256 (FIPS 180-4) of 2^15 independent messages of 256 bytes, one a thread: 32-bit rotations
+// and additions, five blocks a message with its padding. Round constants in constant memory.
 #include "bench.h"
 
 constexpr int messages = 1 << 15, words = 64;
@@ -11,7 +11,8 @@ static std::vector<unsigned> texts() {
   return out;
 }
 
-// The first 32 bits of the fractional parts of a root of the first primes: FIPS 180-4, 4.2.2, 5.3.3.
+// The first 32 bits of the fractional parts of a root of the first primes (FIPS 180-4, 4.2.2 and
+// 5.3.3).
 static std::vector<unsigned> prime_roots(int count, int degree) {
   std::vector<unsigned> out;
   for (int n = 2; static_cast<int>(out.size()) < count; ++n) {
@@ -25,32 +26,32 @@ static std::vector<unsigned> prime_roots(int count, int degree) {
 
 // One message; `SWAP` turns a word's bytes round.
 #define ROTATE(x, by) ((x) >> (by) | (x) << (32 - (by)))
-#define SHA256_BODY(SWAP, UNROLL)                                                                  \
-  unsigned state[8];                                                                               \
-  for (int i = 0; i < 8; ++i) state[i] = start[i];                                                 \
-  for (int part = 0; part < 5; ++part) {                                                           \
-    unsigned w[16];                                                                                \
-    for (int i = 0; i < 16; ++i) w[i] = part < 4 ? SWAP(text[16 * part + i]) : 0;                  \
-    if (part == 4) w[0] = 0x80000000u, w[15] = 256 * 8;                                            \
-    unsigned a = state[0], b = state[1], c = state[2], d = state[3];                               \
-    unsigned e = state[4], f = state[5], g = state[6], h = state[7];                               \
-    for (int base = 0; base < 64; base += 16) {                                                    \
-      UNROLL for (int i = 0; i < 16; ++i) {                                                        \
-        if (base > 0) {                                                                            \
-          unsigned s0 = w[(i + 1) & 15], s1 = w[(i + 14) & 15];                                    \
-          w[i] += (ROTATE(s0, 7) ^ ROTATE(s0, 18) ^ s0 >> 3) + w[(i + 9) & 15] +                   \
-                  (ROTATE(s1, 17) ^ ROTATE(s1, 19) ^ s1 >> 10);                                    \
-        }                                                                                          \
-        unsigned t1 = h + (ROTATE(e, 6) ^ ROTATE(e, 11) ^ ROTATE(e, 25)) + ((e & f) ^ (~e & g)) +  \
-                      constants[base + i] + w[i];                                                  \
-        unsigned t2 = (ROTATE(a, 2) ^ ROTATE(a, 13) ^ ROTATE(a, 22)) +                             \
-                      ((a & b) ^ (a & c) ^ (b & c));                                               \
-        h = g, g = f, f = e, e = d + t1, d = c, c = b, b = a, a = t1 + t2;                         \
-      }                                                                                            \
-    }                                                                                              \
-    state[0] += a, state[1] += b, state[2] += c, state[3] += d;                                    \
-    state[4] += e, state[5] += f, state[6] += g, state[7] += h;                                    \
-  }                                                                                                \
+#define SHA256_BODY(SWAP, UNROLL)                                                                 \
+  unsigned state[8];                                                                              \
+  for (int i = 0; i < 8; ++i) state[i] = start[i];                                                \
+  for (int part = 0; part < 5; ++part) {                                                          \
+    unsigned w[16];                                                                               \
+    for (int i = 0; i < 16; ++i) w[i] = part < 4 ? SWAP(text[16 * part + i]) : 0;                 \
+    if (part == 4) w[0] = 0x80000000u, w[15] = 256 * 8;                                           \
+    unsigned a = state[0], b = state[1], c = state[2], d = state[3];                              \
+    unsigned e = state[4], f = state[5], g = state[6], h = state[7];                              \
+    for (int base = 0; base < 64; base += 16) {                                                   \
+      UNROLL for (int i = 0; i < 16; ++i) {                                                       \
+        if (base > 0) {                                                                           \
+          unsigned s0 = w[(i + 1) & 15], s1 = w[(i + 14) & 15];                                   \
+          w[i] += (ROTATE(s0, 7) ^ ROTATE(s0, 18) ^ s0 >> 3) + w[(i + 9) & 15] +                  \
+                  (ROTATE(s1, 17) ^ ROTATE(s1, 19) ^ s1 >> 10);                                   \
+        }                                                                                         \
+        unsigned t1 = h + (ROTATE(e, 6) ^ ROTATE(e, 11) ^ ROTATE(e, 25)) + ((e & f) ^ (~e & g)) + \
+                      constants[base + i] + w[i];                                                 \
+        unsigned t2 =                                                                             \
+            (ROTATE(a, 2) ^ ROTATE(a, 13) ^ ROTATE(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));       \
+        h = g, g = f, f = e, e = d + t1, d = c, c = b, b = a, a = t1 + t2;                        \
+      }                                                                                           \
+    }                                                                                             \
+    state[0] += a, state[1] += b, state[2] += c, state[3] += d;                                   \
+    state[4] += e, state[5] += f, state[6] += g, state[7] += h;                                   \
+  }                                                                                               \
   for (int i = 0; i < 8; ++i) digest[i] = state[i];
 
 #if defined(PEER_CUDA)

@@ -1,5 +1,5 @@
-// Softmax of 4096 rows of 1024 floats: a warp a row, maximum and sum by shuffles, four rows a block.
-// OpenCL 1.2 has no shuffles: its peer reduces in local memory, a group a row.
+// Softmax of 4096 rows of 1024 floats: a warp a row, maximum and sum by shuffles, four rows a
+// block. OpenCL 1.2 has no shuffles: its peer reduces in local memory, a group a row.
 #include "bench.h"
 
 constexpr int rows = 4096, columns = 1024;

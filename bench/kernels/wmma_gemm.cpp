@@ -1,6 +1,6 @@
-// C = A B, 1024 x 1024, halves in, floats out, on tensor cores (nvcuda::wmma): a warp a 16 x 16 tile,
-// blocks of 4 x 4 warps, fragments loaded from global memory. The OpenMP peer multiplies the same
-// numbers as floats; OpenCL 1.2 has no tensor cores: its peer uses tiles in local memory.
+// C = A B, 1024 x 1024, halves in, floats out, on tensor cores (nvcuda::wmma): a warp a 16 x 16
+// tile, blocks of 4 x 4 warps, fragments loaded from global memory. The OpenMP peer multiplies the
+// same numbers as floats; OpenCL 1.2 has no tensor cores: its peer uses tiles in local memory.
 #include "bench.h"
 #include "half_bits.h"
 
