@@ -5,11 +5,13 @@
 // the result that bench/run.py compares between the peers.
 #pragma once
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <string>
 #include <vector>
 
@@ -40,15 +42,17 @@ inline std::vector<float> random_floats(size_t count, uint32_t seed, float low =
 }
 
 /// Runs `work` (which must return when the work is done) and prints the line; `fetch` brings the
-/// result to the host and returns it.
+/// result to the host and returns it. `cpu_ms` is the process's CPU time, all threads together.
 template <typename Work, typename Fetch>
 int measure(int argc, char** argv, Work work, Fetch fetch) {
   int runs = argc > 1 ? std::max(1, std::atoi(argv[1])) : 5;
-  std::vector<double> times;
+  std::vector<double> times, cpu_times;
   for (int i = 0; i <= runs; ++i) {
+    std::clock_t cpu_begin = std::clock();
     auto begin = std::chrono::steady_clock::now();
     work();
     auto end = std::chrono::steady_clock::now();
+    cpu_times.push_back(1e3 * double(std::clock() - cpu_begin) / CLOCKS_PER_SEC);
     times.push_back(std::chrono::duration<double, std::milli>(end - begin).count());
   }
   auto result = fetch();
@@ -56,6 +60,8 @@ int measure(int argc, char** argv, Work work, Fetch fetch) {
   for (auto value : result) sum += static_cast<double>(value), size += std::fabs(double(value));
   std::printf("{\"cold_ms\": %.4f, \"ms\": [", times[0]);
   for (size_t i = 1; i < times.size(); ++i) std::printf("%s%.4f", i > 1 ? ", " : "", times[i]);
+  std::printf("], \"cpu_ms\": [");
+  for (size_t i = 1; i < times.size(); ++i) std::printf("%s%.4f", i > 1 ? ", " : "", cpu_times[i]);
   std::printf("], \"count\": %zu, \"sum\": %.9g, \"size\": %.9g, \"samples\": [", result.size(), sum,
               size);
   size_t step = std::max<size_t>(1, result.size() / 61);
@@ -108,6 +114,28 @@ inline void finish() {
   CUDA_OK(cudaGetLastError());
   CUDA_OK(cudaDeviceSynchronize());
 }
+
+}  // namespace bench
+
+#elif defined(PEER_OPENMP)
+
+// Declared here because Debian's omp.h comes with one compiler and serves only that one.
+extern "C" {
+int omp_get_max_threads(void);
+int omp_get_num_threads(void);
+int omp_get_thread_num(void);
+}
+
+namespace bench {
+
+/// The part of `count` things that the calling thread of a parallel region takes: [begin, end).
+struct Part {
+  explicit Part(size_t count) {
+    size_t threads = omp_get_num_threads(), me = omp_get_thread_num();
+    begin = count * me / threads, end = count * (me + 1) / threads;
+  }
+  size_t begin, end;
+};
 
 }  // namespace bench
 
@@ -167,6 +195,17 @@ class OpenCl {
     CL_OK(error);
     return out;
   }
+  cl_mem to_image(const std::vector<float>& texels, size_t width, size_t height) {
+    cl_image_format format = {CL_R, CL_FLOAT};
+    cl_image_desc description = {};
+    description.image_type = CL_MEM_OBJECT_IMAGE2D;
+    description.image_width = width, description.image_height = height;
+    cl_int error = 0;
+    cl_mem out = clCreateImage(context_, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, &format,
+                               &description, const_cast<float*>(texels.data()), &error);
+    CL_OK(error);
+    return out;
+  }
   template <typename T>
   cl_mem on_device(size_t count) {
     return to_device(std::vector<T>(count));
@@ -184,7 +223,7 @@ class OpenCl {
     cl_kernel out = clCreateKernel(program_, name, &error);
     CL_OK(error);
     cl_uint index = 0;
-    (set(out, index++, arguments), ...);
+    (set_argument(out, index++, arguments), ...);
     return out;
   }
   /// Enqueues only; sizes in work-items.
@@ -194,6 +233,22 @@ class OpenCl {
     CL_OK(clEnqueueNDRangeKernel(queue_, kernel, global_y ? 2 : 1, nullptr, global, local, 0,
                                  nullptr, nullptr));
   }
+  void launch_3d(cl_kernel kernel, std::array<size_t, 3> global, std::array<size_t, 3> local) {
+    CL_OK(clEnqueueNDRangeKernel(queue_, kernel, 3, nullptr, global.data(), local.data(), 0, nullptr,
+                                 nullptr));
+  }
+  template <typename T>
+  void set_argument(cl_kernel kernel, cl_uint index, const T& value) {
+    CL_OK(clSetKernelArg(kernel, index, sizeof value, &value));
+  }
+  void local_argument(cl_kernel kernel, cl_uint index, size_t bytes) {
+    CL_OK(clSetKernelArg(kernel, index, bytes, nullptr));
+  }
+  template <typename T>
+  void write(cl_mem memory, const T& value) {
+    CL_OK(clEnqueueWriteBuffer(queue_, memory, CL_TRUE, 0, sizeof value, &value, 0, nullptr,
+                               nullptr));
+  }
   void clear(cl_mem memory, size_t bytes) {
     cl_uint zero = 0;
     CL_OK(clEnqueueFillBuffer(queue_, memory, &zero, sizeof zero, 0, bytes, 0, nullptr, nullptr));
@@ -201,11 +256,6 @@ class OpenCl {
   void finish() { CL_OK(clFinish(queue_)); }
 
  private:
-  template <typename T>
-  void set(cl_kernel kernel, cl_uint index, const T& value) {
-    CL_OK(clSetKernelArg(kernel, index, sizeof value, &value));
-  }
-
   cl_device_id device_ = nullptr;
   cl_context context_ = nullptr;
   cl_command_queue queue_ = nullptr;

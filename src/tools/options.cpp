@@ -40,7 +40,8 @@ bool is_log_setting(const std::string& text) {
 }
 
 bool is_strategy(const std::string& text) {
-  return text == "auto" || text == "region" || text == "fiber" || text == "lane";
+  return text == "auto" || text == "region" || text == "fiber" || text == "lane" ||
+         text == "independent";
 }
 
 struct CheckedRow {
@@ -67,9 +68,10 @@ const std::vector<CheckedRow>& rows() {
       {{"--sms", "N", "LIMEN_SMS", "multiprocessors that a device reports"},
        [](const std::string& v) { return is_number(v, 1, 1024); },
        "a number from 1 to 1024"},
-      {{"--strategy", "NAME", "LIMEN_STRATEGY", "auto, region, fiber or lane (docs/engine.md)"},
+      {{"--strategy", "NAME", "LIMEN_STRATEGY",
+        "auto, region, fiber, lane or independent (docs/engine.md)"},
        is_strategy,
-       "one of auto, region, fiber, lane"},
+       "one of auto, region, fiber, lane, independent"},
       {{"--cache", "DIR", "LIMEN_CACHE_DIR", "folder of the cache of compiled kernels"},
        [](const std::string& v) { return !v.empty(); },
        "a folder"},

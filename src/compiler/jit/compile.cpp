@@ -270,6 +270,7 @@ struct Choice {
   uint32_t width;
   std::string why;
   bool if_waits_allow = false;  ///< only where waits_as_warp says so
+  simt::Progress progress = simt::Progress::together;
 };
 
 uint32_t region_width(const ptx::Module&, const simt::Target& target, const Specialization& spec,
@@ -301,21 +302,27 @@ std::set<Index> watching_functions(const Program& p) {
   return found;
 }
 
-/// The strategies to try, best first.
-std::vector<Choice> choices(const Program& p, const Specialization& spec, bool& ftz_by_mxcsr) {
-  const std::set<Index> watchers = watching_functions(p);
-  const simt::CallWaits call_waits = [&](const ptx::Instruction& call) {
+/// Keeps a reference to `watchers`.
+simt::CallWaits calls_that_wait(const std::set<Index>& watchers) {
+  return [&watchers](const ptx::Instruction& call) {
     return call.ops[0].kind == Operand::Kind::reg ? !watchers.empty()
                                                   : watchers.count(call.ops[0].index) != 0;
   };
+}
+
+/// The strategies to try, best first.
+std::vector<Choice> choices(const Program& p, const Specialization& spec,
+                            const std::set<Index>& watchers, bool& ftz_by_mxcsr) {
+  const simt::CallWaits call_waits = calls_that_wait(watchers);
   simt::Traits all = simt::traits_of(p.module.functions[p.kernel], call_waits);
   bool calls_barrier = false;
   const bool kernel_spins = all.spins;
-  bool callee_spins = false;
+  bool callee_spins = false, callee_syncs = false;
   for (Index f : p.functions) {
     simt::Traits t = simt::traits_of(p.module.functions[f], call_waits);
     all.warp_ops |= t.warp_ops;
     calls_barrier |= t.barriers;
+    callee_syncs |= t.warp_ops;
     all.exits |= t.exits;
     all.odd_barriers |= t.odd_barriers;
     if (t.odd_barriers) all.reason = t.reason;
@@ -347,6 +354,11 @@ std::vector<Choice> choices(const Program& p, const Specialization& spec, bool& 
   const bool together = spec.residency != Residency::free;
   if (all.exits) {
     add(lane, "exit inside a device function");
+  } else if (spec.strategy == independent_lanes) {
+    Choice independent = fiber;
+    independent.progress = simt::Progress::everywhere;
+    if (!callee_spins && !callee_syncs && !calls_barrier) add(independent, "asked for");
+    add(lane, "");
   } else if (all.spins) {
     if (all.uniform_spins_only) {
       add(fiber, all.reason);
@@ -354,6 +366,11 @@ std::vector<Choice> choices(const Program& p, const Specialization& spec, bool& 
       Choice proven = fiber;
       proven.if_waits_allow = true;
       add(proven, all.reason);
+    }
+    if (kernel_spins && !callee_spins && watchers.empty() && !callee_syncs && !calls_barrier) {
+      Choice independent = fiber;
+      independent.progress = simt::Progress::independent;
+      add(independent, all.reason);
     }
     add(lane, all.reason);
   } else if (fiber_asked) {
@@ -392,7 +409,7 @@ struct Attempt {
 };
 
 Attempt attempt(const Program& p, const Specialization& spec, const Choice& choice,
-                bool ftz_by_mxcsr) {
+                const std::set<Index>& watchers, bool ftz_by_mxcsr) {
   Attempt result;
   const simt::Target& target = host_target();
   const ptx::Function& kernel = p.module.functions[p.kernel];
@@ -424,7 +441,8 @@ Attempt attempt(const Program& p, const Specialization& spec, const Choice& choi
   auto plan_for = [&](Index f) {
     simt::LaunchShape launch = unit.launch;
     launch.frame_bytes = static_cast<uint32_t>(shared.frames[f].local_bytes);
-    return simt::make_plan(p.module.functions[f], launch, choice.strategy, result.why);
+    return simt::make_plan(p.module.functions[f], launch, choice.strategy, choice.progress,
+                           calls_that_wait(watchers), result.why);
   };
   auto plan = plan_for(p.kernel);
   if (!plan) return result;
@@ -496,9 +514,10 @@ limen_jit_compile(limen::ptx::Module& module, uint32_t function,
   LIMEN_TRY(Program program, collect(module, function));
   bool ftz = false;
   std::string why;
-  for (Choice& choice : choices(program, spec, ftz)) {
-    if (choice.why.empty()) choice.why = why;
-    Attempt a = attempt(program, spec, choice, ftz);
+  const std::set<Index> watchers = watching_functions(program);
+  for (Choice& choice : choices(program, spec, watchers, ftz)) {
+    if (!why.empty()) choice.why += choice.why.empty() ? why : "; tried before: " + why;
+    Attempt a = attempt(program, spec, choice, watchers, ftz);
     if (a.kernel) return std::move(*a.kernel);
     if (!a.error.empty()) return Error{a.code, a.error, ""};
     why = a.why;

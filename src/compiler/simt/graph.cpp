@@ -30,6 +30,34 @@ bool is_block_barrier(const Instruction& inst) {
   return !inst.has(Tok::warp) && !inst.has(Tok::cluster);
 }
 
+bool needs_whole_block(const Instruction& inst) {
+  if (!is_block_barrier(inst) || inst.has(Tok::arrive) || inst.guard != ptx::no_index) return false;
+  const size_t id = inst.has(Tok::red) ? 1 : 0;
+  return inst.ops.size() == (inst.has(Tok::red) ? 3u : 1u) &&
+         inst.ops[id].kind == Operand::Kind::imm;
+}
+
+bool is_warp_sync(const Instruction& inst) {
+  switch (inst.op) {
+    case Op::shfl:
+    case Op::vote:
+    case Op::match:
+    case Op::redux:
+    case Op::elect:
+    case Op::mma:
+    case Op::wmma:
+    case Op::ldmatrix:
+    case Op::stmatrix:
+    case Op::movmatrix:
+      return true;
+    case Op::bar:
+    case Op::barrier:
+      return inst.has(Tok::warp);
+    default:
+      return false;
+  }
+}
+
 namespace {
 
 void collect(const Operand& o, std::vector<Index>& out) {
@@ -120,7 +148,7 @@ bool leaves(const Graph& graph, const Instruction& inst, Leave& leave) {
   }
 }
 
-void build_nodes(Graph& graph, bool cut_barriers) {
+void build_nodes(Graph& graph, Cut cut) {
   const ptx::Function& fn = *graph.function;
   std::vector<NodeId> first(fn.blocks.size());
   std::vector<NodeId> last(fn.blocks.size());
@@ -129,9 +157,15 @@ void build_nodes(Graph& graph, bool cut_barriers) {
     uint32_t begin = 0;
     first[b] = static_cast<NodeId>(graph.nodes.size());
     for (uint32_t i = 0; i < body.size(); ++i) {
-      if (!is_block_barrier(body[i])) continue;
-      graph.has_barrier = true;
-      if (!cut_barriers || body[i].has(Tok::arrive)) continue;
+      graph.has_barrier |= is_block_barrier(body[i]);
+      if (cut == Cut::before_syncs && i > begin &&
+          (is_block_barrier(body[i]) || is_warp_sync(body[i]))) {
+        const auto after = static_cast<NodeId>(graph.nodes.size() + 1);
+        graph.nodes.push_back(Node{b, begin, i, Leave::fall, {after}});
+        begin = i;
+      }
+      if (cut != Cut::after_barriers || !is_block_barrier(body[i]) || body[i].has(Tok::arrive))
+        continue;
       Node node{b, begin, i + 1, Leave::barrier, {}};
       node.succ.push_back(static_cast<NodeId>(graph.nodes.size() + 1));
       graph.nodes.push_back(node);
@@ -254,11 +288,11 @@ bool is_too_large(const ptx::Function& function, std::string& why) {
   return true;
 }
 
-Graph build_graph(const ptx::Function& function, bool cut_barriers) {
+Graph build_graph(const ptx::Function& function, Cut cut) {
   Graph graph;
   graph.function = &function;
   graph.registers = function.registers.size() + 1;
-  build_nodes(graph, cut_barriers);
+  build_nodes(graph, cut);
   if (function.is_entry) return_early(graph);
   build_liveness(graph);
   return graph;

@@ -75,6 +75,12 @@ struct Graph {
 /// Is this a barrier of the whole block that a region may end at? (bar.sync/bar.red and barrier.*)
 bool is_block_barrier(const ptx::Instruction& inst);
 
+/// A barrier of all threads of the block, without a count or a name.
+bool needs_whole_block(const ptx::Instruction& inst);
+
+/// Does this wait for lanes of its warp: those that a member mask names, or all? (`shfl.sync`, ...)
+bool is_warp_sync(const ptx::Instruction& inst);
+
 /// Registers an instruction reads and writes (carry flag included).
 void uses_and_defs(const Graph& graph, const ptx::Instruction& inst, std::vector<Index>& uses,
                    std::vector<Index>& defs);
@@ -83,8 +89,15 @@ void uses_and_defs(const Graph& graph, const ptx::Instruction& inst, std::vector
 /// gigabytes (no compiler writes such) are not analysed; `why` has the numbers.
 bool is_too_large(const ptx::Function& function, std::string& why);
 
-/// Builds nodes and liveness. `cut_barriers`: end nodes at block barriers.
-Graph build_graph(const ptx::Function& function, bool cut_barriers);
+/// Where nodes end but for branches.
+enum class Cut : uint8_t {
+  none,
+  after_barriers,  ///< block barriers leave their node
+  before_syncs,    ///< block barriers and what waits for lanes of the warp begin one
+};
+
+/// Builds nodes and liveness.
+Graph build_graph(const ptx::Function& function, Cut cut);
 
 /// A loop of a region, natural (single header).
 struct Loop {

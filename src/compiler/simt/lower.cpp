@@ -397,6 +397,7 @@ void Lowering::emit_nodes(const RegionPlan& rp) {
   const size_t n = plan_.graph.nodes.size();
   heads_.assign(n, nullptr);
   masks_.assign(n, nullptr);
+  ends_.assign(rp.component_end.size(), nullptr);
   done_ = BasicBlock::Create(llvm_, "done", out_);
   for (NodeId id : rp.region.order) {
     heads_[id] = BasicBlock::Create(llvm_, "n" + std::to_string(id), out_);
@@ -433,14 +434,17 @@ void Lowering::emit_node(NodeId id) {
   node_mask_ = nullptr;
   b_.SetInsertPoint(heads_[id]);
   if (rp_->masked.has(id)) {
-    Value* m = b_.CreateLoad(vec_type(int_type(1)), masks_[id]);
+    Value* here = b_.CreateLoad(vec_type(int_type(1)), masks_[id]);
+    Value* m = rp_->syncs.has(id) ? ready_for_sync(id, here) : here;
     BasicBlock* body = BasicBlock::Create(llvm_, "n" + std::to_string(id) + ".body", out_);
     BasicBlock* skip = BasicBlock::Create(llvm_, "n" + std::to_string(id) + ".skip", out_);
     b_.CreateCondBr(any(m), body, skip);
     b_.SetInsertPoint(skip);
     jump_chain(id);
     b_.SetInsertPoint(body);
-    b_.CreateStore(Constant::getNullValue(vec_type(int_type(1))), masks_[id]);
+    b_.CreateStore(m == here ? Constant::getNullValue(here->getType())
+                             : b_.CreateAnd(here, b_.CreateNot(m)),
+                   masks_[id]);
     node_mask_ = m;
   }
   emit_body(id);
@@ -474,7 +478,7 @@ void Lowering::emit_leave(NodeId id) {
   if (unit_.launch.scalar || plan_.strategy != Strategy::region) {
     // Loops must let others run where they may be waiting for them.
     for (NodeId s : rp_->region.succ[id])
-      if (rp_->region.position[s] <= rp_->region.position[id]) {
+      if (rp_->region.position[s] <= rp_->region.position[id] && waits_in_loop(s)) {
         lower_yield();
         break;
       }
@@ -529,6 +533,14 @@ void Lowering::emit_leave(NodeId id) {
       }
       break;
   }
+}
+
+bool Lowering::waits_in_loop(NodeId header) const {
+  if (rp_->masked.has(header) && rp_->waits.has(header)) return false;  // at the component's end
+  const auto& loops = plan_.waits.loops;
+  return plan_.waits.anywhere || std::any_of(loops.begin(), loops.end(), [&](const Loop& loop) {
+           return loop.header == header;
+         });
 }
 
 /// Lanes of `g` leave the kernel, the others go on.
@@ -597,6 +609,7 @@ void Lowering::jump_chain(NodeId from) {
   for (uint32_t l : ending) {
     NodeId header = r.loops[l].header;
     if (!rp_->masked.has(header) || rp_->component[header] != component) continue;
+    if (rp_->waits.has(header)) continue;  // once everybody else has gone on
     BasicBlock* on = BasicBlock::Create(llvm_, "loop.done", out_);
     if (whole_.has(header)) {
       // All lanes wait here, so none waits elsewhere.
@@ -615,7 +628,88 @@ void Lowering::jump_chain(NodeId from) {
   end_of_component(component);
 }
 
+/// Lanes at the synchronising first instruction of node `id` whose partners are there too; those
+/// that its guard lets pass need none. `here`: all lanes at the node.
+Value* Lowering::ready_for_sync(NodeId id, Value* here) {
+  const Node& node = plan_.graph.nodes[id];
+  const Inst& inst = plan_.graph.inst(node, node.begin);
+  Value* arrived = here;
+  Value* passing = Constant::getNullValue(here->getType());
+  if (inst.guard != ptx::no_index) {
+    Value* g = vec(read_reg(inst.guard));
+    if (inst.guard_negated) g = b_.CreateNot(g);
+    arrived = b_.CreateAnd(here, g);
+    passing = b_.CreateAnd(here, b_.CreateNot(g));
+  }
+  Value* live = bits(b_.CreateLoad(live_->getAllocatedType(), live_));
+  Value* missing = b_.CreateAnd(live, b_.CreateNot(bits(arrived)));
+  const Operand* member = member_mask(inst);
+  Val m = member ? read(*member, ptx::Type::u32) : Val::scalar(b_.getInt32(~0u));
+  Value* complete;
+  if (m.uniform())
+    complete = splat(b_.CreateICmpEQ(b_.CreateAnd(m.base, missing), b_.getInt32(0)));
+  else
+    complete = b_.CreateICmpEQ(b_.CreateAnd(vec(m), splat(missing)),
+                               Constant::getNullValue(vec_type(b_.getInt32Ty())));
+  return b_.CreateOr(passing, b_.CreateAnd(arrived, complete));
+}
+
+/// An independent component's end: while lanes wait in a loop or for partners, once more from the
+/// first place where they may be. Others of the block run in between.
+void Lowering::again_while_waiting(uint32_t component) {
+  llvm::Type* mask = vec_type(int_type(1));
+  Value* waiting = Constant::getNullValue(mask);
+  Value* syncing = waiting;
+  NodeId first = no_node, sync = no_node;
+  for (NodeId n : rp_->region.order) {
+    if (rp_->component[n] != component || !(rp_->waits.has(n) || rp_->syncs.has(n))) continue;
+    if (first == no_node) first = n;
+    Value*& held = rp_->waits.has(n) ? waiting : syncing;
+    if (!rp_->waits.has(n) && sync == no_node) sync = n;
+    held = b_.CreateOr(held, b_.CreateLoad(mask, masks_[n]));
+  }
+  BasicBlock* wait = BasicBlock::Create(llvm_, "wait", out_);
+  BasicBlock* quiet = BasicBlock::Create(llvm_, "quiet", out_);
+  BasicBlock* on = BasicBlock::Create(llvm_, "on", out_);
+  AllocaInst* before = sync == no_node ? nullptr : entry_alloca(mask, "before");
+  b_.CreateCondBr(any(waiting), wait, quiet);
+  b_.SetInsertPoint(wait);
+  if (before) b_.CreateStore(Constant::getNullValue(mask), before);
+  lower_yield();
+  b_.CreateBr(heads_[first]);
+  b_.SetInsertPoint(quiet);
+  if (sync == no_node) {
+    b_.CreateBr(on);
+  } else {
+    // Nobody waits for anybody else's store. Who is held now is so for ever, unless lanes exited.
+    BasicBlock* held = BasicBlock::Create(llvm_, "held", out_);
+    BasicBlock* free = BasicBlock::Create(llvm_, "free", out_);
+    b_.CreateCondBr(any(syncing), held, free);
+    b_.SetInsertPoint(held);
+    Value* live = b_.CreateLoad(mask, live_);
+    Value* same = all(b_.CreateNot(b_.CreateXor(live, b_.CreateLoad(mask, before))));
+    const Node& node = plan_.graph.nodes[sync];
+    fault_if(b_.CreateAnd(syncing, splat(same)), kernel::Fault::lanes_apart,
+             plan_.graph.inst(node, node.begin).line, nullptr);
+    b_.CreateStore(live, before);
+    b_.CreateBr(heads_[first]);
+    b_.SetInsertPoint(free);
+    b_.CreateStore(Constant::getNullValue(mask), before);
+    b_.CreateBr(on);
+  }
+  b_.SetInsertPoint(on);
+}
+
 void Lowering::end_of_component(uint32_t component) {
+  if (rp_->independent[component]) {
+    BasicBlock*& end = ends_[component];
+    const bool made = end != nullptr;
+    if (!made) end = BasicBlock::Create(llvm_, "end", out_);
+    b_.CreateBr(end);
+    if (made) return;
+    b_.SetInsertPoint(end);
+    again_while_waiting(component);
+  }
   NodeId meet = rp_->component_end[component];
   if (meet == no_node) {
     b_.CreateBr(done_);

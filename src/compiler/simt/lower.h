@@ -112,6 +112,9 @@ class Lowering {
   void jump(NodeId to);
   void jump_chain(NodeId from);
   void end_of_component(uint32_t component);
+  bool waits_in_loop(NodeId header) const;
+  Value* ready_for_sync(NodeId id, Value* here);
+  void again_while_waiting(uint32_t component);
   void finish_region(Value* next);
   void emit_inst(const Inst& inst);
   void emit_guarded(const Inst& inst);
@@ -358,6 +361,7 @@ class Lowering {
   void lower_warp_scalar(const Inst& inst);
   Value* exchange(const Inst& inst, Value* member, Value* value);
   Value* permute(Value* v, Value* index);
+  static const ptx::Operand* member_mask(const Inst& inst);
   void check_member(const Inst& inst, const ptx::Operand& member);
   void check_together(const Inst& inst);
   void lower_barrier(const Inst& inst);
@@ -431,6 +435,7 @@ class Lowering {
   uint32_t region_index_ = 0;
   std::vector<llvm::BasicBlock*> heads_;
   std::vector<llvm::AllocaInst*> masks_;
+  std::vector<llvm::BasicBlock*> ends_;  ///< of independent components, once made
   llvm::AllocaInst* live_ = nullptr;
   bool live_full_ = false;
   bool region_live_full_ = false;  ///< live_full_ outside of whole versions

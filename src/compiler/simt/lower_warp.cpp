@@ -17,6 +17,25 @@ using ptx::Operand;
 using ptx::Tok;
 using PType = ptx::Type;
 
+/// The operand that names the lanes which `inst` waits for; null: all lanes.
+const Operand* Lowering::member_mask(const Inst& inst) {
+  switch (inst.op) {
+    case Op::shfl:
+      return inst.ops.size() > 4 ? &inst.ops[4] : nullptr;
+    case Op::vote:
+    case Op::match:
+    case Op::redux:
+      return &inst.ops[2];
+    case Op::elect:
+      return &inst.ops.back();
+    case Op::bar:
+    case Op::barrier:
+      return &inst.ops[0];
+    default:
+      return nullptr;
+  }
+}
+
 void Lowering::check_member(const Inst& inst, const Operand& member) {
   Val m = read(member, PType::u32);
   Value* lanes = active();

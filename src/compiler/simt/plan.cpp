@@ -17,17 +17,25 @@ namespace {
 
 class Planner {
  public:
-  Planner(Plan& plan, std::string& why) : plan_(plan), why_(why), graph_(plan.graph) {}
+  Planner(Plan& plan, Progress progress, std::string& why)
+      : plan_(plan), progress_(progress), why_(why), graph_(plan.graph) {}
 
-  bool run() {
+  bool run(const CallWaits& call_waits) {
     if (!find_regions()) return false;
+    if (plan_.strategy != Strategy::region)
+      plan_.waits = waits_of(graph_, plan_.regions[0].region, call_waits);
+    if (progress_ == Progress::everywhere) plan_.waits.loops = plan_.regions[0].region.loops;
+    if (progress_ != Progress::together && plan_.waits.anywhere) {
+      why_ = "irreducible control flow";
+      return false;
+    }
     forced_ = Bits(graph_.registers);
     for (;;) {
       solve_shapes();
       bool changed = false;
       for (RegionPlan& r : plan_.regions) {
         plan_masks(r);
-        if (too_much_work()) return false;
+        if (too_much_work() || !why_.empty()) return false;
         changed |= force_kept(r);
       }
       if (!changed) break;
@@ -184,27 +192,12 @@ class Planner {
 
   void plan_masks(RegionPlan& rp) {
     const Region& r = rp.region;
-    const size_t n = graph_.nodes.size();
-    rp.masked = Bits(n);
-    rp.keep.assign(n, Bits(graph_.registers));
-    groups_.resize(n);
-    std::iota(groups_.begin(), groups_.end(), 0);
-    ends_.assign(n, no_node);
-    std::vector<NodeId> divergent;
-    for (NodeId x : r.order) {
-      if (!diverges(graph_.nodes[x]) || r.succ[x].size() < 2) continue;
-      NodeId first = no_node;
-      for (NodeId s : r.succ[x])
-        reach(r, s, r.ipdom[x]).each([&](size_t b) {
-          rp.masked.add(b);
-          if (first == no_node) first = static_cast<NodeId>(b);
-          unite(first, static_cast<NodeId>(b));
-        });
-      if (first == no_node) continue;
-      divergent.push_back(x);
-      note_end(first, r.ipdom[x], r);
-    }
+    meets_ = r.ipdom;
+    std::vector<NodeId> divergent = find_masked(rp);
+    if (progress_ != Progress::together && meet_later(rp)) divergent = find_masked(rp);
     number_components(rp);
+    plan_independent(rp);
+    rp.keep.assign(graph_.nodes.size(), Bits(graph_.registers));
     for (NodeId x : divergent) {
       const NodeId meet = meeting_node(rp, x);
       std::vector<Bits> arms;
@@ -214,6 +207,185 @@ class Planner {
           if (i != j) keep_for_waiting(rp, arms[i], arms[j], meet);
       if (too_much_work()) return;
     }
+    keep_for_independent(rp);
+  }
+
+  /// The divergent branches that have masked nodes behind them; notes those.
+  std::vector<NodeId> find_masked(RegionPlan& rp) {
+    const Region& r = rp.region;
+    rp.masked = Bits(graph_.nodes.size());
+    groups_.resize(graph_.nodes.size());
+    std::iota(groups_.begin(), groups_.end(), 0);
+    ends_.clear();
+    std::vector<NodeId> divergent;
+    for (NodeId x : r.order) {
+      if (!diverges(graph_.nodes[x]) || r.succ[x].size() < 2) continue;
+      NodeId first = no_node;
+      for (NodeId s : r.succ[x])
+        reach(r, s, meets_[x]).each([&](size_t b) {
+          rp.masked.add(b);
+          if (first == no_node) first = static_cast<NodeId>(b);
+          unite(first, static_cast<NodeId>(b));
+        });
+      if (first == no_node) continue;
+      divergent.push_back(x);
+      ends_.push_back({first, meets_[x]});
+    }
+    return divergent;
+  }
+
+  /// Where lanes of a warp may wait for each other, those that need not wait go on, at most to the
+  /// next barrier that waits for all threads anyhow (or to the end). True when that moved a meeting.
+  bool meet_later(const RegionPlan& rp) {
+    const Region& r = rp.region;
+    bool moved = false;
+    for (const Loop& wait : plan_.waits.loops) {
+      if (!rp.masked.has(wait.header)) continue;
+      std::vector<NodeId> behind;  // what all lanes come to after the loop's header, up to the barrier
+      for (NodeId n = r.ipdom[wait.header]; n != no_node; n = r.ipdom[n]) {
+        behind.push_back(n);
+        const Node& node = graph_.nodes[n];
+        if (node.end > node.begin && needs_whole_block(graph_.inst(node, node.begin))) break;
+      }
+      NodeId barrier = no_node;
+      if (!behind.empty()) {
+        const Node& node = graph_.nodes[behind.back()];
+        if (node.end > node.begin && needs_whole_block(graph_.inst(node, node.begin)))
+          barrier = behind.back();
+      }
+      for (NodeId x : r.order) {
+        if (!diverges(graph_.nodes[x]) || meets_[x] == barrier || meets_[x] == no_node) continue;
+        if (std::find(behind.begin(), behind.end(), meets_[x]) == behind.end() &&
+            !wait.nodes.has(meets_[x]))
+          continue;
+        bool around = wait.nodes.has(x);
+        for (NodeId s : r.succ[x]) around |= reach(r, s, meets_[x]).has(wait.header);
+        if (!around) continue;
+        meets_[x] = barrier;
+        moved = true;
+      }
+    }
+    return moved;
+  }
+
+  /// Says which components are independent, and where their lanes may be held.
+  void plan_independent(RegionPlan& rp) {
+    rp.independent.assign(rp.component_end.size(), false);
+    rp.waits = Bits(graph_.nodes.size());
+    rp.syncs = Bits(graph_.nodes.size());
+    if (progress_ == Progress::together) return;
+    for (const Loop& wait : plan_.waits.loops) {
+      if (!rp.masked.has(wait.header)) continue;  // all go round and leave together
+      rp.waits.add(wait.header);
+      rp.independent[rp.component[wait.header]] = true;
+    }
+    rp.masked.each([&](size_t b) {
+      const auto n = static_cast<NodeId>(b);
+      const Node& node = graph_.nodes[n];
+      if (!rp.independent[rp.component[n]] || node.end == node.begin) return;
+      if (has_barrier(n)) why_ = "lanes may wait for each other beside a barrier";
+      if (is_warp_sync(graph_.inst(node, node.begin))) rp.syncs.add(n);
+    });
+  }
+
+  /// While one node of an independent component executes, lanes may be at any other.
+  void keep_for_independent(RegionPlan& rp) {
+    for (uint32_t c = 0; c < rp.independent.size(); ++c) {
+      if (!rp.independent[c]) continue;
+      Bits live(graph_.registers);
+      if (rp.component_end[c] != no_node) live.merge(graph_.live_in[rp.component_end[c]]);
+      const auto each_node = [&](auto&& f) {
+        rp.masked.each([&](size_t n) {
+          if (rp.component[n] == c) f(n);
+        });
+      };
+      each_node([&](size_t n) { live.merge(graph_.live_in[n]); });
+      constants_of(rp, c).each([&](size_t r) { live.remove(r); });
+      each_node([&](size_t n) { rp.keep[n] = live; });
+    }
+  }
+
+  /// Registers that get the same value each time a node of component `c` writes them, and are
+  /// written nowhere else: whichever lanes write them, those past it find what they had.
+  Bits constants_of(const RegionPlan& rp, uint32_t c) const {
+    std::vector<uint32_t> writes(graph_.registers, 0);
+    Bits inside(graph_.registers), constant(graph_.registers);
+    std::vector<Index> uses, defs;
+    const auto each_inst = [&](auto&& f) {
+      for (NodeId n = 0; n < graph_.nodes.size(); ++n)
+        for (uint32_t i = graph_.nodes[n].begin; i < graph_.nodes[n].end; ++i) {
+          const Instruction& inst = graph_.inst(graph_.nodes[n], i);
+          uses_and_defs(graph_, inst, uses, defs);
+          f(inst, rp.component[n] == c);
+        }
+    };
+    each_inst([&](const Instruction& inst, bool in) {
+      for (Index d : defs) {
+        ++writes[d];
+        if (in) inside.add(d);
+        if (in && is_timeless(inst)) constant.add(d);
+      }
+    });
+    // What comes in from outside (from the last round of a loop around it) is needed as it was.
+    for (NodeId n : rp.region.order)
+      for (NodeId s : rp.region.succ[n])
+        if (rp.component[n] != c && rp.component[s] == c)
+          graph_.live_in[s].each([&](size_t r) { constant.remove(r); });
+    if (rp.component[rp.region.entry] == c)
+      graph_.live_in[rp.region.entry].each([&](size_t r) { constant.remove(r); });
+    for (bool changed = true; changed;) {
+      changed = false;
+      each_inst([&](const Instruction&, bool in) {
+        if (!in) return;
+        for (Index d : defs) {
+          if (!constant.has(d)) continue;
+          const bool same = writes[d] == 1 && std::all_of(uses.begin(), uses.end(), [&](Index u) {
+                              return !inside.has(u) || constant.has(u);
+                            });
+          if (!same) constant.remove(d), changed = true;
+        }
+      });
+    }
+    return constant;
+  }
+
+  /// Does its result follow from its operands alone, whenever it is done?
+  bool is_timeless(const Instruction& inst) const {
+    if (inst.guard != ptx::no_index) return false;
+    for (const Operand& o : inst.ops)
+      if (o.kind == Operand::Kind::sreg) return false;
+    switch (inst.op) {
+      case Op::mov:
+      case Op::cvt:
+      case Op::cvta:
+      case Op::add:
+      case Op::sub:
+      case Op::mul:
+      case Op::mad:
+      case Op::fma:
+      case Op::min:
+      case Op::max:
+      case Op::neg:
+      case Op::abs:
+      case Op::and_:
+      case Op::or_:
+      case Op::xor_:
+      case Op::not_:
+      case Op::shl:
+      case Op::shr:
+      case Op::bfe:
+      case Op::bfi:
+      case Op::prmt:
+      case Op::lop3:
+      case Op::setp:
+      case Op::selp:
+        return true;
+      case Op::ld:  // a kernel's own parameters
+        return graph_.function->is_entry && inst.has(Tok::param) &&
+               inst.ops[1].symbol_kind == Operand::SymbolKind::param;
+      default:
+        return false;
+    }
   }
 
   /// Where x's lanes are all together again. Its post-dominator is that place if it is no masked
@@ -222,7 +394,7 @@ class Planner {
   /// component's end.
   NodeId meeting_node(const RegionPlan& rp, NodeId x) const {
     const Region& r = rp.region;
-    const NodeId meet = r.ipdom[x];
+    const NodeId meet = meets_[x];
     if (meet == no_node || !rp.masked.has(meet)) return meet;
     bool forward = r.position[meet] > r.position[x];
     for (NodeId s : r.succ[x])
@@ -256,11 +428,8 @@ class Planner {
     return x;
   }
   void unite(NodeId a, NodeId b) { groups_[find(b)] = find(a); }
-  void note_end(NodeId in, NodeId meet, const Region&) { meets_.push_back({in, meet}); }
 
   void number_components(RegionPlan& rp) {
-    meets_last_.clear();
-    std::swap(meets_last_, meets_);
     rp.component.assign(graph_.nodes.size(), no_node);
     rp.component_end.clear();
     std::vector<uint32_t> number(graph_.nodes.size(), no_node);
@@ -272,7 +441,7 @@ class Planner {
       }
       rp.component[b] = number[g];
     });
-    for (auto& [in, meet] : meets_last_) {
+    for (auto& [in, meet] : ends_) {
       uint32_t c = rp.component[in];
       if (meet == no_node || rp.component[meet] == c) continue;
       rp.component_end[c] = meet;
@@ -382,30 +551,24 @@ class Planner {
   }
 
   Plan& plan_;
+  Progress progress_;
   std::string& why_;
   Graph& graph_;
   Bits forced_;
+  std::vector<NodeId> meets_;  ///< by divergent branch: where its lanes are together again
   mutable uint64_t work_ = 0;  ///< see too_much_work
-  std::vector<NodeId> groups_, ends_;
-  std::vector<std::pair<NodeId, NodeId>> meets_, meets_last_;
+  std::vector<NodeId> groups_;
+  std::vector<std::pair<NodeId, NodeId>> ends_;  ///< a node behind each branch, and where it meets
 };
 
 /// Two `.sync` operations in arms of one divergent branch: lanes may meet across program counters.
 bool syncs_in_two_arms(const Plan& plan, std::string& why);
 
-bool is_warp_sync(const Instruction& inst) {
-  switch (inst.op) {
-    case Op::shfl:
-    case Op::vote:
-    case Op::match:
-    case Op::redux:
-      return true;
-    case Op::bar:
-    case Op::barrier:
-      return inst.has(Tok::warp);
-    default:
-      return false;
-  }
+/// Does it meet the lanes that its mask names wherever they are in the code?
+bool meets_by_mask(const Instruction& inst) {
+  return inst.op == Op::shfl || inst.op == Op::vote || inst.op == Op::match ||
+         inst.op == Op::redux ||
+         ((inst.op == Op::bar || inst.op == Op::barrier) && inst.has(Tok::warp));
 }
 
 bool syncs_in_two_arms(const Plan& plan, std::string& why) {
@@ -419,7 +582,7 @@ bool syncs_in_two_arms(const Plan& plan, std::string& why) {
         NodeId u = work.back();
         work.pop_back();
         for (uint32_t i = g.nodes[u].begin; i < g.nodes[u].end; ++i)
-          if (is_warp_sync(g.inst(g.nodes[u], i))) out.add(u);
+          if (meets_by_mask(g.inst(g.nodes[u], i))) out.add(u);
         for (NodeId s : rp.region.succ[u])
           if (s != stop && !seen.has(s)) seen.add(s), work.push_back(s);
       }
@@ -447,15 +610,20 @@ bool syncs_in_two_arms(const Plan& plan, std::string& why) {
 }  // namespace
 
 std::optional<Plan> make_plan(const ptx::Function& function, const LaunchShape& launch,
-                              Strategy strategy, std::string& why) {
+                              Strategy strategy, Progress progress, const CallWaits& call_waits,
+                              std::string& why) {
   Plan plan;
-  plan.graph = build_graph(function, strategy == Strategy::region && function.is_entry);
+  why.clear();
+  plan.graph = build_graph(function, progress != Progress::together ? Cut::before_syncs
+                                     : strategy == Strategy::region && function.is_entry
+                                         ? Cut::after_barriers
+                                         : Cut::none);
   plan.launch = launch;
   plan.strategy = strategy;
   plan.nans = plan_nans(plan.graph);
   plan.subnormals = subnormal_constants(plan.graph);
-  Planner planner(plan, why);
-  if (!planner.run()) return std::nullopt;
+  Planner planner(plan, progress, why);
+  if (!planner.run(call_waits)) return std::nullopt;
   if (!launch.scalar && syncs_in_two_arms(plan, why)) return std::nullopt;
   return plan;
 }

@@ -23,11 +23,21 @@ struct RegionPlan {
   std::vector<uint32_t> component;  ///< by node: masked component, no_node outside
   std::vector<NodeId>
       component_end;         ///< by component: where all lanes meet again; no_node = the end
+  /// By component: its lanes go on independently of each other, since one may wait for another.
+  std::vector<bool> independent;
+  Bits waits;  ///< of independent components: headers of the loops that wait
+  Bits syncs;  ///< and nodes that begin with what waits for lanes of the warp
   std::vector<NodeId> next;  ///< by masked node: next in its component's chain; no_node = end
   bool masked_barrier = false;
   /// Fiber strategy: masked nodes with a barrier that lanes elsewhere may come to as well. Where they
   /// can only exit, they count as arrived with their warp.
   Bits apart_at_barrier;
+};
+
+/// Where a function waits for another thread.
+struct Waits {
+  std::vector<Loop> loops;
+  bool anywhere = false;  ///< the loops cannot be told: irreducible control flow
 };
 
 struct Plan {
@@ -37,6 +47,7 @@ struct Plan {
   std::vector<Shape> shapes;           ///< by register (carry flag last)
   std::vector<RegionPlan> regions;     ///< regions[0] starts at the entry
   std::vector<uint32_t> region_after;  ///< by barrier node: the region that starts behind it
+  Waits waits;  ///< not found for Strategy::region, which has none
   NanPlan nans;
   Bits subnormals;                     ///< subnormal_constants
   std::string notes;                   ///< why this strategy
@@ -57,25 +68,33 @@ struct Traits {
   std::string reason;
 };
 
-/// Traits of one function body (callees not followed).
 /// Atomic, volatile or ordered read: of what other threads may change.
 bool reads_shared_state(const ptx::Instruction& inst);
 
 /// `call_waits`: does this call lead to a read of what other threads change (a lock, a flag)?
 using CallWaits = std::function<bool(const ptx::Instruction& call)>;
+
+/// Traits of one function body (callees not followed).
 Traits traits_of(const ptx::Function& function, const CallWaits& call_waits);
 
-/// Nodes of the loops that wait for another thread, as build_graph numbers them without cutting at
-/// barriers. False: they cannot be told.
-bool waiting_loops(const ptx::Function& function, std::vector<Bits>& loops);
+/// `region`: the whole function, not cut at barriers.
+Waits waits_of(const Graph& graph, const Region& region, const CallWaits& call_waits);
 
 /// May the lanes of a warp wait as one in every waiting loop of this kernel's fiber plan? False when
 /// a lane in such a loop might need what another lane of its warp does later; `why` says where.
 bool waits_as_warp(const Plan& plan, std::string& why);
 
+/// How the lanes of a fiber come through loops in which one may wait for another.
+enum class Progress : uint8_t {
+  together,     ///< they do not wait for each other
+  independent,  ///< those past the loop go on to the block's next barrier meanwhile
+  everywhere,   ///< independent, and any loop may be one in which they wait
+};
+
 /// Analyses `function` for the given launch and strategy. For Strategy::region the graph is cut at
 /// barriers. Returns nothing when the strategy cannot run it; `why` says the reason.
 std::optional<Plan> make_plan(const ptx::Function& function, const LaunchShape& launch,
-                              kernel::Strategy strategy, std::string& why);
+                              kernel::Strategy strategy, Progress progress,
+                              const CallWaits& call_waits, std::string& why);
 
 }  // namespace limen::simt

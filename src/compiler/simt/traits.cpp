@@ -26,22 +26,21 @@ bool weak_order(const Instruction& inst) {
 /// can change. Lock-free retries (compare-and-swap of what was just read, counters) are not spins.
 class SpinFinder {
  public:
-  SpinFinder(const ptx::Function& fn, const CallWaits& call_waits)
-      : graph_(build_graph(fn, false)), call_waits_(call_waits) {}
+  SpinFinder(const Graph& graph, const CallWaits& call_waits)
+      : graph_(graph), call_waits_(call_waits) {}
 
-  bool find(std::string& reason, bool& all_uniform) {
-    Region region = build_region(graph_, 0);
+  bool find(const Region& region, std::string& reason, bool& all_uniform) {
     bool found = false;
     for (const Loop& loop : region.loops) {
       uint32_t line = 0;
       if (!spins(region, loop, line)) continue;
       found = true;
-      loops.push_back(loop.nodes);
+      waits.loops.push_back(loop);
       all_uniform &= votes(loop);
       reason = "waits for another thread in the loop at line " + std::to_string(line);
     }
     if (!region.reducible) {
-      irreducible = true;
+      waits.anywhere = true;
       // Without loops to look at, any volatile read or atomic may be a wait.
       for (const auto& block : graph_.function->blocks)
         for (const auto& inst : block.body)
@@ -54,8 +53,7 @@ class SpinFinder {
     return found;
   }
 
-  std::vector<Bits> loops;
-  bool irreducible = false;
+  Waits waits;
 
  private:
   template <typename F>
@@ -237,7 +235,7 @@ class SpinFinder {
     }
   }
 
-  Graph graph_;
+  const Graph& graph_;
   const CallWaits& call_waits_;
 };
 
@@ -302,14 +300,12 @@ void read_float_traits(const Instruction& inst, Traits& t) {
 
 }  // namespace
 
-bool waiting_loops(const ptx::Function& function, std::vector<Bits>& loops) {
-  const CallWaits none;
-  SpinFinder finder(function, none);
+Waits waits_of(const Graph& graph, const Region& region, const CallWaits& call_waits) {
+  SpinFinder finder(graph, call_waits);
   std::string reason;
   bool uniform = true;
-  finder.find(reason, uniform);
-  loops = std::move(finder.loops);
-  return !finder.irreducible;
+  finder.find(region, reason, uniform);
+  return std::move(finder.waits);
 }
 
 bool reads_shared_state(const Instruction& inst) {
@@ -373,7 +369,9 @@ Traits traits_of(const ptx::Function& function, const CallWaits& call_waits) {
       }
     }
   std::string reason;
-  if (SpinFinder(function, call_waits).find(reason, t.uniform_spins_only)) {
+  const Graph graph = build_graph(function, Cut::none);
+  const Region region = build_region(graph, 0);
+  if (SpinFinder(graph, call_waits).find(region, reason, t.uniform_spins_only)) {
     t.spins = true;
     t.reason = reason;
   }

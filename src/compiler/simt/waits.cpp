@@ -37,14 +37,6 @@ bool is_visible(const Instruction& inst) {
   }
 }
 
-/// A barrier of all threads of the block, without a count or a name.
-bool needs_whole_block(const Instruction& inst) {
-  if (!is_block_barrier(inst) || inst.has(Tok::arrive) || inst.guard != ptx::no_index) return false;
-  const size_t id = inst.has(Tok::red) ? 1 : 0;
-  return inst.ops.size() == (inst.has(Tok::red) ? 3u : 1u) &&
-         inst.ops[id].kind == Operand::Kind::imm;
-}
-
 class WaitChecker {
  public:
   WaitChecker(const Plan& plan, std::string& why)
@@ -60,10 +52,9 @@ class WaitChecker {
   }
 
   bool run() {
-    std::vector<Bits> loops;
-    if (!waiting_loops(*graph_.function, loops)) return fail("irreducible control flow", 0);
-    for (const Bits& loop : loops)
-      if (!check(loop)) return false;
+    if (plan_.waits.anywhere) return fail("irreducible control flow", 0);
+    for (const Loop& loop : plan_.waits.loops)
+      if (!check(loop.nodes)) return false;
     return true;
   }
 

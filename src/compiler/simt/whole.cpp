@@ -81,6 +81,7 @@ Bits choose_whole(const Plan& plan, const RegionPlan& rp, bool live_full) {
   for (NodeId n : rp.region.order) {
     const bool masked = rp.masked.has(n);
     if (!masked && live_full) continue;
+    if (masked && rp.independent[rp.component[n]]) continue;  // its lanes are seldom together
     Part& p = parts[masked ? rp.component[n] : outside];
     p.nodes.add(n);
     p.by_data |= masked && parts_by_data(plan, g.nodes[n]);

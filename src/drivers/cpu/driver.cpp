@@ -45,6 +45,7 @@ int strategy_number(const std::string& name) {
   if (name == "region") return static_cast<int>(kernel::Strategy::region);
   if (name == "fiber") return static_cast<int>(kernel::Strategy::fiber);
   if (name == "lane") return static_cast<int>(kernel::Strategy::lane);
+  if (name == "independent") return jit::independent_lanes;
   return -1;
 }
 

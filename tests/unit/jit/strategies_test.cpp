@@ -82,7 +82,7 @@ TEST(Strategies, FoundProgramsAgreeUnlessKnown) {
     const Outcome want = run(job);
     ASSERT_TRUE(want.ran) << entry.path() << " " << want.error;
     std::string differs;
-    for (int strategy = 0; strategy < 3; ++strategy)
+    for (int strategy : {0, 1, 2, jit::independent_lanes})
       for (uint32_t width : {4u, 32u}) {
         if (strategy && width == 4) continue;
         job.strategy = strategy;
