@@ -52,7 +52,12 @@ int main(int argc, char** argv) {
 
 #elif defined(PEER_OPENMP)
 
-#include "sgemm_openmp.h"
+#include "gemm_openmp.h"
+
+int main(int argc, char** argv) {
+  return bench::measure_gemm<n>(argc, argv, bench::random_floats(n * n, 1),
+                                bench::random_floats(n * n, 2));
+}
 
 #else
 
