@@ -257,9 +257,12 @@ uint64_t compute_mixed(const Format& to, Arithmetic op, Rounding mode, double a,
 uint64_t compute(const Format& f, Arithmetic op, Rounding mode, uint64_t a, uint64_t b,
                  uint64_t c) {
   const int operands = op == Arithmetic::fma ? 3 : op == Arithmetic::sqrt ? 1 : 2;
+  // Of several NaNs a division passes on the first, everything else the second, then the third.
   const uint64_t all[] = {a, b, c};
+  const int first = op == Arithmetic::div || op == Arithmetic::sqrt ? 0 : 1;
   for (int i = 0; i < operands; ++i)
-    if (is_nan(f, all[i])) return f.bits() == 64 ? all[i] | uint64_t{1} << 51 : f.nan();
+    if (const uint64_t v = all[(first + i) % operands]; is_nan(f, v))
+      return f.bits() == 64 ? v | uint64_t{1} << 51 : f.nan();
   if (f.bits() != 64) {
     const double x = to_double(f, a), y = operands > 1 ? to_double(f, b) : 0,
                  z = operands > 2 ? to_double(f, c) : 0;

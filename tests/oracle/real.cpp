@@ -111,10 +111,10 @@ uint64_t Machine::real_element(const Instruction& i, const Format& f, uint64_t a
   uint64_t d = 0;
   switch (i.op) {
     case Op::abs:
-      d = !wide && is_nan(f, a) ? f.nan() : a & ~f.sign();
+      d = is_nan(f, a) ? (wide ? a | quiet_f64 : f.nan()) : a & ~f.sign();
       break;
     case Op::neg:
-      d = !wide && is_nan(f, a) ? f.nan() : a ^ f.sign();
+      d = is_nan(f, a) ? (wide ? a | quiet_f64 : f.nan()) : a ^ f.sign();
       break;
     case Op::min:
     case Op::max:
@@ -158,7 +158,7 @@ uint64_t Machine::real_extreme(const Instruction& i, const Format& f, uint64_t a
   }
   const bool a_nan = is_nan(f, a), b_nan = is_nan(f, b);
   if ((a_nan && b_nan) || (i.has(Tok::NaN) && (a_nan || b_nan)))
-    return f.bits() == 64 ? a | quiet_f64 : f.nan();
+    return f.bits() == 64 ? b | quiet_f64 : f.nan();
   uint64_t d;
   if (a_nan) {
     d = b;

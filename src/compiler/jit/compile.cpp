@@ -432,6 +432,7 @@ Attempt attempt(const Program& p, const Specialization& spec, const Choice& choi
 
   simt::Unit unit{module,       p.module, target, {}, choice.strategy,
                   ftz_by_mxcsr, {},       {},     {}, Code::not_supported};
+  unit.exact_nan = spec.exact_nan;
   unit.launch.width = choice.width;
   unit.launch.scalar = choice.strategy == Strategy::lane;
   unit.launch.small_grid = spec.small_grid;

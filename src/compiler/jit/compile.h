@@ -31,6 +31,7 @@ struct Specialization {
   uint32_t width = 0;       ///< 0: the compiler chooses
   Residency residency = Residency::free;
   uint32_t opt_level = 1;
+  bool exact_nan = false;  ///< of several different f64 NaNs the one that the device passes on
 };
 
 /// A relocatable x86-64 ELF object with the entry symbol "limen_kernel", and its meta data.

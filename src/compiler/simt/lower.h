@@ -40,6 +40,7 @@ struct Unit {
   std::vector<ptx::Index> pending;                  ///< declared, body not made yet
   std::string error;                                ///< first failure; empty = none
   Code error_code = Code::not_supported;
+  bool exact_nan = false;  ///< of several different f64 NaNs the one that the device passes on
 };
 
 /// One value over the lanes: scalar base + offsets, or a vector.
@@ -242,6 +243,8 @@ class Lowering {
   Value* real(Value* v, double c);  ///< constant of v's type
   Value* canonical_nan(Value* v);   ///< f32 (or its bits): every NaN becomes 0x7fffffff
   Value* quiet_nan(Value* v, Value* number);  ///< v is a NaN: v made quiet; else `number`
+  bool chooses_nan(const Inst& inst) const;
+  Value* chosen_nan(const Inst& inst, Value* result, const std::vector<Value*>& operands);
   /// What an f32 instruction computed, as its destination holds it.
   Value* f32_result(const Inst& inst, Value* v);
 

@@ -70,6 +70,43 @@ Value* Lowering::quiet_nan(Value* v, Value* number) {
   return b_.CreateSelect(b_.CreateFCmpUNO(v, v), b_.CreateBitCast(quiet, v->getType()), number);
 }
 
+/// Somebody may notice which of several f64 NaNs the instruction passes on, and LIMEN_EXACT_NAN asks.
+bool Lowering::chooses_nan(const Inst& inst) const {
+  if (!unit_.exact_nan || inst.type() != PType::f64) return false;
+  switch (inst.op) {
+    case Op::add:
+    case Op::sub:
+    case Op::mul:
+    case Op::div:
+    case Op::fma:
+    case Op::mad:
+      return inst.ops[0].kind != Operand::Kind::reg ||
+             !plan_.nans.compared.has(inst.ops[0].index);
+    default:
+      return false;
+  }
+}
+
+/// `result`, or in lanes where it is a NaN the first NaN among the operands, made quiet. The device
+/// looks at the second operand, then the third, then the first; a division at the first, then the
+/// second. Measured: H200, driver 580.159.04, the f64 forms of tests/golden/float.golden. No order of
+/// operands does that for this machine, whose multiply-add looks at a factor first, and the assembler
+/// exchanges those of sums and products. A choice without the branch costs twice as much
+/// (docs/design/simt.md).
+Value* Lowering::chosen_nan(const Inst& inst, Value* result, const std::vector<Value*>& operands) {
+  auto choose = [&] {
+    const size_t n = operands.size(), first = inst.op == Op::div ? 0 : 1;
+    Value* nan = result;
+    for (size_t i = n; i-- > 0;) {
+      Value* v = operands[(first + i) % n];
+      nan = b_.CreateSelect(b_.CreateFCmpUNO(v, v), v, nan);
+    }
+    return std::vector{quiet_nan(nan, nan)};
+  };
+  return one_of(all(b_.CreateFCmpORD(result, result)), [&] { return std::vector{result}; },
+                choose)[0];
+}
+
 Value* Lowering::f32_result(const Inst& inst, Value* v) {
   const Operand& d = inst.ops[0];
   const bool later = d.kind == Operand::Kind::reg && plan_.nans.raw.has(d.index);
@@ -529,6 +566,7 @@ bool Lowering::lower_float(const Inst& inst) {
       std::vector<Value*> v;
       for (Value* x : in) v.push_back(flush(inst, x));
       Value* r = flush(inst, saturate(inst, f(v)));
+      if (chooses_nan(inst)) return chosen_nan(inst, r, v);
       return makes_canonical_nan(inst) ? f32_result(inst, r) : r;
     });
     write(inst.ops[0], r, t);
@@ -537,7 +575,7 @@ bool Lowering::lower_float(const Inst& inst) {
   switch (inst.op) {
     case Op::add:
       return emit([&](auto v) {
-        // Of two NaNs the device keeps the second operand's, this machine the first's (f64).
+        // Of two NaNs the device keeps the second operand's, this machine mostly the first's (f64).
         return mode ? rounded(inst, RoundedOp::add, {v[1], v[0]}) : b_.CreateFAdd(v[1], v[0]);
       });
     case Op::sub:
@@ -589,7 +627,7 @@ bool Lowering::lower_float(const Inst& inst) {
           Value* r = b_.CreateUnaryIntrinsic(Intrinsic::fabs, v[0]);
           return reg && !any ? quiet_nan(v[0], r) : r;
         });
-      const bool plain = any || (reg && plan_.nans.summed.has(d));
+      const bool plain = any || (reg && plan_.nans.summed.has(d) && !unit_.exact_nan);
       return emit([&](auto v) -> Value* {
         if (!reg || plain) return b_.CreateFNeg(v[0]);
         // Fenced, or LLVM would make it a sign change again.

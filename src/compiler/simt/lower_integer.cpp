@@ -29,6 +29,19 @@ PType wide_of(PType t) {
   }
 }
 
+/// ptxas 13.0 folds `bfe.s32` with a constant position of 32 and more to all ones, whatever the value,
+/// where the instruction with registers gives its sign. Recorded (tests/golden/integer.golden,
+/// driver 580.159.04): lengths of 1 and more, positions 32, 63, 64 and 255; .u32, .s64, .u64 and bfi
+/// fold nothing. Not recorded, and so not imitated: a length of 0 or in a register, and constants
+/// that reach the instruction through registers, which ptxas folds or not by its optimisation level.
+bool folded_to_ones(const ptx::Instruction& inst) {
+  constexpr int64_t looked_at = 255;  // bits of a count
+  const ptx::Operand &position = inst.ops[2], &length = inst.ops[3];
+  return inst.type() == PType::s32 && position.kind == ptx::Operand::Kind::imm &&
+         length.kind == ptx::Operand::Kind::imm && (position.bits & looked_at) >= 32 &&
+         (length.bits & looked_at) != 0;
+}
+
 }  // namespace
 
 /// add, sub, mul, mad, shl, shr, and, or, xor, cvta, mov and selp where the result is shaped.
@@ -739,6 +752,7 @@ bool Lowering::lower_integer(const Inst& inst) {
       });
     case Op::bfe:
       return emit(read_all({t, PType::u32, PType::u32}), t, [&](auto& v) -> Value* {
+        if (folded_to_ones(inst)) return Constant::getAllOnesValue(v[0]->getType());
         const unsigned n = v[0]->getType()->getScalarSizeInBits();
         // Eight bits of each count for 32-bit values, all of them for 64-bit ones.
         Value* pos = n == 32 ? b_.CreateAnd(v[1], con(v[1], 255)) : v[1];

@@ -51,6 +51,7 @@ struct Settings {
   uint64_t memory_bytes = 0;   ///< of each device; 0: half of the machine's, shared out
   int strategy = -1;           ///< a kernel::Strategy, or -1
   uint32_t width = 0;          ///< lanes of a vector; 0: the compiler chooses
+  bool exact_nan = false;      ///< of several f64 NaNs the device's
   bool no_op_kernels = false;  ///< control runs: kernels do nothing
   bool launch_blocking = false;
   bool eager_loading = false;

@@ -35,18 +35,20 @@ struct Options {
   std::vector<std::string> names;
   size_t shown = 3;  ///< mismatches printed a case
   unsigned block = 128;
+  bool any_nan = false;
 };
 
 int usage() {
   fmt::print(
       stderr,
       "usage: limen-test record --out FOLDER [--kernels FOLDER] [FAMILY...]\n"
-      "       limen-test replay [--kernels FOLDER] [--known FILE] [--summary FILE] GOLDEN...\n"
+      "       limen-test replay [--kernels FOLDER] [--known FILE] [--any-nan] [--summary FILE] GOLDEN...\n"
       "  record   runs the kernels of each family and writes FAMILY.golden\n"
       "  replay   runs them and compares with what was recorded\n"
       "  --kernels  the folder of the .ptx files; default: ../goldens, seen from the program\n"
       "  --summary  a JSON file with one row a case\n"
       "  --known    cases known to be wrong: lines of a case, a tab and the reason\n"
+      "  --any-nan  of several different f64 NaN operands any may come out: without LIMEN_EXACT_NAN\n"
       "  --show     mismatches printed a case; default 3\n"
       "  --block    threads of a block: 128, 64, 32, ... or 1, which makes operands uniform\n"
       "  --strategy, --width  as LIMEN_STRATEGY and LIMEN_WIDTH\n");
@@ -60,6 +62,10 @@ bool read_options(int argc, char** argv, Options& options) {
     std::string word = argv[i];
     if (word.rfind("--", 0) != 0) {
       options.names.push_back(word);
+      continue;
+    }
+    if (word == "--any-nan") {
+      options.any_nan = true;
       continue;
     }
     if (++i == argc) return false;
@@ -201,7 +207,7 @@ Result<bool> replay_file(Driver& driver, const Options& options, const std::stri
   LIMEN_TRY(Family family, read_family(options.kernels / (golden.family + ".ptx")));
   std::map<std::string, const RecordedCase*> recorded;
   for (const RecordedCase& item : golden.cases) recorded[item.name] = &item;
-  Report report(family.name, options.shown, known);
+  Report report(family.name, options.shown, known, options.any_nan);
   for (const Kernel& kernel : family.kernels)
     LIMEN_CHECK(replay_kernel(driver, family, kernel, recorded, report));
   for (const auto& [name, item] : recorded)

@@ -3,7 +3,8 @@
 
 namespace limen::test {
 const char* RandomInstructions::scratch_registers() {
-  return ".reg .b16 %h<4>;\n.reg .b64 %x<4>;\n.reg .pred %z<2>;\n.reg .b32 %y<4>;\n";
+  return ".reg .b16 %h<4>;\n.reg .b64 %x<4>;\n.reg .pred %z<2>;\n.reg .b32 %y<4>;\n"
+         ".reg .f32 %g<4>;\n.reg .f64 %k<2>;\n";
 }
 
 std::string RandomInstructions::value() {
@@ -30,9 +31,16 @@ std::string RandomInstructions::wide_value() {
 }
 
 void RandomInstructions::any_instruction() {
-  switch (pick(22)) {
+  switch (pick(26)) {
     default:
       return basic();
+    case 22:
+      return typed_floats();
+    case 23:
+    case 24:
+      return typed_moves();
+    case 25:
+      return typed_doubles();
     case 6:
     case 7:
       return basic_wide();
@@ -154,8 +162,11 @@ void RandomInstructions::bits() {
                         "bfind.shiftamt.u32", "bfind.shiftamt.s32"}),
                   reg(), reg());
     case 1:
-      return emit("{}bfe.{} {}, {}, {}, {}", g, pick({"s32", "u32"}), reg(), reg(), shift(),
-                  shift());
+      // A constant position outside of the value is folded or not by ptxas' level (lower_integer.cpp).
+      if (pick(2))
+        return emit("{}bfe.s32 {}, {}, {}, {}", g, reg(), reg(),
+                    pick(4) ? std::to_string(pick(32)) : reg(), shift());
+      return emit("{}bfe.u32 {}, {}, {}, {}", g, reg(), reg(), shift(), shift());
     case 2:
       return emit("{}bfi.b32 {}, {}, {}, {}, {}", g, reg(), reg(), value(), shift(), shift());
     case 3:
@@ -408,10 +419,108 @@ void RandomInstructions::single_convert() {
   }
 }
 
+/// Registers declared as .f32, whose values are often whole numbers made of a lane's.
+void RandomInstructions::typed_floats() {
+  const std::string g = guard(), mode = pick({".rn", ".rn", ".rz", ".rm", ".rp"});
+  const std::string ftz = pick({"", "", ".ftz"}), sat = pick({"", "", "", ".sat"});
+  const std::string number = pick({"0f3F800000", "0f40800000", "0f00000000", "0f80000000",
+                                   "0f3DCCCCCD", "0fFF800000", "0f00000001"});
+  const std::string second = pick(3) ? single_reg() : number;
+  switch (pick(7)) {
+    case 0:
+      return emit("{}{}{}{}{}.f32 {}, {}, {}", g, pick({"add", "sub", "mul"}), mode, ftz, sat,
+                  single_reg(), single_reg(), second);
+    case 1:
+      return emit("{}fma{}{}{}.f32 {}, {}, {}, {}", g, mode, ftz, sat, single_reg(), single_reg(),
+                  second, single_reg());
+    case 2:
+      return emit("{}{}{}{}.f32 {}, {}, {}", g, pick({"min", "max"}), ftz, pick({"", ".NaN"}),
+                  single_reg(), single_reg(), second);
+    case 3:
+      return emit("{}{}{}.f32 {}, {}", g, pick({"neg", "abs"}), ftz, single_reg(), single_reg());
+    case 4:
+      return emit("{}setp.{}{}.f32 {}, {}, {}", g,
+                  pick({"lt", "leu", "eq", "neu", "nan", "num", "gt", "geu"}), ftz, pred(),
+                  single_reg(), second);
+    case 5:
+      return emit("{}selp.f32 {}, {}, {}, {}", g, single_reg(), single_reg(), second, pred());
+    default:
+      return emit("{}slct{}.b32.f32 {}, {}, {}, {}", g, ftz, reg(), reg(), reg(), single_reg());
+  }
+}
+
+/// Bits and numbers between integers and registers declared as floats.
+void RandomInstructions::typed_moves() {
+  const std::string g = guard();
+  switch (pick(9)) {
+    case 0:
+    case 1:
+      return emit("{}mov.b32 {}, {}", g, single_reg(), reg());
+    case 2:
+      return emit("{}mov.b32 {}, {}", g, reg(), single_reg());
+    case 3:
+      return emit("{}cvt{}.f32.{} {}, {}", g, pick({".rn", ".rz", ".rm", ".rp"}),
+                  pick({"s32", "u32"}), single_reg(), reg());
+    case 4:
+      return emit("{}cvt{}.{}.f32 {}, {}", g, pick({".rzi", ".rni", ".rmi", ".rpi"}),
+                  pick({"s32", "u32"}), reg(), single_reg());
+    case 5:
+      return emit("{}mov.f32 {}, {}", g, single_reg(), pick(3) ? single_reg() : "0f41200000");
+    case 6:
+      return emit("{}mov.b64 {}, {{{}, {}}}", g, wide(), single_reg(), single_reg());
+    case 7:
+      return emit("mov.b64 {{%g0, %g{}}}, {}", 1 + pick(floats - 1), wide());
+    default:
+      return emit("{}selp.b32 {}, {}, {}, {}", g, reg(), single_reg(), reg(), pred());
+  }
+}
+
+void RandomInstructions::typed_doubles() {
+  const std::string g = guard(), d = double_reg();
+  const std::string mode = pick({".rn", ".rn", ".rz", ".rm", ".rp"});
+  switch (pick(9)) {
+    case 0:
+      emit("{}{}{}.f64 {}, {}, {}", g, pick({"add", "sub", "mul"}), mode, d, double_reg(),
+           pick(3) ? double_reg() : "0d3FF0000000000000");
+      break;
+    case 1:
+      emit("{}fma{}.f64 {}, {}, {}, {}", g, mode, d, double_reg(), double_reg(), double_reg());
+      break;
+    case 2:
+      return emit("{}mov.b64 {}, {}", g, d, wide());
+    case 3:
+      return emit("{}mov.b64 {}, {}", g, wide(), d);
+    case 4:
+      return emit("{}mov.b64 {}, {{{}, {}}}", g, d, reg(), reg());
+    case 5:
+      return emit("mov.b64 {{%r6, %r{}}}, {}", pick(6), d);
+    case 6:
+      return emit("{}cvt.rn.f64.{} {}, {}", g, pick({"s32", "u32"}), d, reg());
+    case 7:
+      return emit("{}setp.{}.f64 {}, {}, {}", g,
+                  pick({"lt", "leu", "eq", "neu", "nan", "num", "gt", "geu"}), pred(), d,
+                  double_reg());
+    default:
+      return emit("{}cvt.rn.f32.f64 {}, {}", g, single_reg(), d);
+  }
+  canonical(d);
+}
+
+void RandomInstructions::start_floats(const std::string& lane) {
+  emit("mov.b32 %g0, {}", lane);
+  line("mov.f32 %g1, 0f3FC00000");
+  emit("cvt.rn.f32.u32 %g2, {}", lane);
+  line("mov.b32 %g3, %r1");
+  line("mov.b64 %k0, %d1");
+  emit("cvt.rn.f64.u32 %k1, {}", lane);
+}
+
 /// Which of two NaNs an f64 operation passes on is open.
 void RandomInstructions::canonical(const std::string& d) {
+  if (exact_nan_) return;
   emit("setp.nan.f64 %z0, {}, {}", d, d);
-  emit("@%z0 mov.b64 {}, 0x7ff8000000000000", d);
+  emit("@%z0 mov.{} {}, {}", d[1] == 'k' ? "f64" : "b64", d,
+       d[1] == 'k' ? "0d7FF8000000000000" : "0x7ff8000000000000");
 }
 
 void RandomInstructions::twice() {

@@ -1,7 +1,8 @@
 // What random programs are made of: registers to choose from, and instructions that only read and
 // write registers. random_program.cpp builds the control flow, memory and warp operations on it.
 // Every value is defined by PTX ISA 9.0 or, where that leaves it open, the same on every device we
-// measured; f64 NaNs are made canonical after each step, since which payload wins is open.
+// measured. Which payload wins of several f64 NaNs is the processor's choice, so they are made
+// canonical after each step, but in programs for LIMEN_EXACT_NAN.
 #pragma once
 #include <fmt/format.h>
 
@@ -13,10 +14,12 @@ namespace limen::test {
 
 class RandomInstructions {
  public:
-  explicit RandomInstructions(uint64_t seed) : random_(seed) {}
+  explicit RandomInstructions(uint64_t seed, bool exact_nan)
+      : random_(seed), exact_nan_(exact_nan) {}
 
  protected:
-  static constexpr uint32_t registers = 10, wides = 4, predicates = 4;
+  static constexpr uint32_t registers = 10, wides = 4, predicates = 4, floats = 4,
+                            doubles = 2;
 
   uint32_t pick(uint32_t n) { return static_cast<uint32_t>(random_() % n); }
   std::string pick(std::initializer_list<const char*> words) {
@@ -31,6 +34,8 @@ class RandomInstructions {
 
   std::string reg() { return fmt::format("%r{}", pick(registers)); }
   std::string wide() { return fmt::format("%d{}", pick(wides)); }
+  std::string single_reg() { return fmt::format("%g{}", pick(floats)); }
+  std::string double_reg() { return fmt::format("%k{}", pick(doubles)); }
   std::string pred() { return fmt::format("%p{}", pick(predicates)); }
   /// Empty, or "@p " of any predicate.
   std::string guard() {
@@ -45,6 +50,8 @@ class RandomInstructions {
   /// The registers that the instructions use beside those of the program.
   static const char* scratch_registers();
   void any_instruction();
+  /// Gives the registers that are declared as floats their first values, half of them integers' bits.
+  void start_floats(const std::string& lane);
 
  private:
   void basic();
@@ -66,10 +73,14 @@ class RandomInstructions {
   void halves();
   void half();
   void small_floats();
+  void typed_floats();
+  void typed_moves();
+  void typed_doubles();
   void canonical(const std::string& d);
 
  protected:
   std::mt19937_64 random_;
+  bool exact_nan_;
   std::string text_;
 };
 

@@ -13,8 +13,8 @@ constexpr int local_bytes = 64, shared_sums = 2048;
 
 class Writer : private RandomInstructions {
  public:
-  Writer(uint64_t seed, bool barriers, bool warp_ops)
-      : RandomInstructions(seed), barriers_(barriers), warp_ops_(warp_ops) {}
+  Writer(uint64_t seed, bool barriers, bool warp_ops, bool exact_nan)
+      : RandomInstructions(seed, exact_nan), barriers_(barriers), warp_ops_(warp_ops) {}
 
   std::string program() {
     text_ = ".version 8.2\n.target sm_90\n.address_size 64\n";
@@ -39,6 +39,7 @@ class Writer : private RandomInstructions {
     for (uint32_t i = 0; i < wides; ++i) emit("cvt.u64.u32 %d{}, %r{}", i, i);
     for (uint32_t i = 0; i < predicates; ++i)
       emit("setp.lt.u32 %p{}, %r1, {}", i, 1u << (30 + i % 2));
+    start_floats("%t4");
     // Of a neighbour that exits early the others read this.
     own_shared_word();
     line("st.shared.u32 [%c4], %t4");
@@ -50,6 +51,14 @@ class Writer : private RandomInstructions {
     // A shuffle from a lane that has exited is undefined: no exits where lanes look at each other.
     if (pick(4) == 0 && !warp_ops_) early_exit();
     statements(3 + pick(5), 0, true);
+    for (uint32_t i = 0; i < floats; ++i) {
+      emit("mov.b32 %c0, %g{}", i);
+      emit("xor.b32 %r{}, %r{}, %c0", i + 2, i + 2);
+    }
+    for (uint32_t i = 0; i < doubles; ++i) {
+      emit("mov.b64 %f0, %k{}", i);
+      emit("xor.b64 %d{}, %d{}, %f0", i, i);
+    }
     for (uint32_t i = 0; i < registers; ++i) emit("st.global.u32 [%a4+{}], %r{}", 4 * i, i);
     for (uint32_t i = 0; i < 2; ++i) emit("st.global.u64 [%a4+{}], %d{}", 40 + 8 * i, i);
     line("ret");
@@ -108,7 +117,7 @@ class Writer : private RandomInstructions {
   }
 
   void simple() {
-    const uint32_t k = pick(in_function_ ? 14 : 20);
+    const uint32_t k = pick(in_function_ ? 14 : 22);
     if (k < 14) return any_instruction();
     switch (k) {
       case 14:
@@ -118,6 +127,10 @@ class Writer : private RandomInstructions {
         return store();
       case 17:
         return pick(2) ? atomic() : constant();
+      case 19:
+        return vectors();
+      case 20:
+        return generic();
       case 18:
         return has_local_ ? local() : any_instruction();
       default:
@@ -128,7 +141,11 @@ class Writer : private RandomInstructions {
   /// in[] is 4096 words; the index comes from a register, often a shaped one.
   void load() {
     const std::string r = reg(), g = guard();
-    switch (pick(3)) {
+    switch (pick(4)) {
+      case 3:  // an index that was a float
+        emit("cvt.rzi.u32.f32 %c0, {}", single_reg());
+        line("and.b32 %c0, %c0, 1023");
+        break;
       case 0:  // any index, made legal
         emit("and.b32 %c0, {}, 1023", r);
         break;
@@ -159,6 +176,75 @@ class Writer : private RandomInstructions {
         return emit("{}ld.{}u64 {}, [%a5]", g, pick({"global.", ""}), wide());
       default:
         return emit("{}ld.global{}.u32 {}, [%a5]", g, pick({"", "", ".nc"}), reg());
+    }
+  }
+
+  /// Several values at once, of any type, from in[] or from and to the thread's own words. The first
+  /// 48 bytes of these are written for good at the end.
+  void vectors() {
+    const std::string g = guard();
+    line("mov.b64 %f0, %a4");
+    if (pick(2)) {
+      if (pick(2))
+        emit("and.b32 %c0, {}, 255", reg());
+      else
+        emit("add.s32 %c0, %t0, {}", pick(64));
+      line("mul.wide.u32 %f0, %c0, 16");
+      line("add.s64 %f0, %a0, %f0");
+    }
+    switch (pick(11)) {
+      case 0:
+        return emit("{}ld.global.v2.f32 {{%g0, %g3}}, [%f0+{}]", g, 8 * pick(2));
+      case 1:
+        return emit("{}ld.global.v4.f32 {{%g1, %g0, %g3, %g2}}, [%f0]", g);
+      case 2:
+        return emit("{}ld.global.v2.u64 {{%d2, %d0}}, [%f0]", g);
+      case 3:
+        return emit("{}ld.global.v2.f64 {{%k1, %k0}}, [%f0]", g);
+      case 4:
+        return emit("{}ld.global.v4.u8 {{%r3, %r0, %r2, %r9}}, [%f0+{}]", g, 4 * pick(4));
+      case 5:
+        return emit("{}ld.global.v2.s16 {{%r4, %r5}}, [%f0+{}]", g, 4 * pick(4));
+      case 6:
+        return emit("{}ld.v4.b32 {{%r2, %g1, %r5, %g2}}, [%f0]", g);
+      case 7:
+        return emit("{}st.global.v4.u32 [%a4+{}], {{{}, {}, {}, {}}}", g, 16 * pick(3), reg(), reg(),
+                    reg(), reg());
+      case 8:
+        return emit("{}st.global.v4.f32 [%a4+{}], {{{}, {}, {}, {}}}", g, 16 * pick(3), single_reg(),
+                    single_reg(), single_reg(), single_reg());
+      case 9:
+        return emit("{}st.global.v2.f64 [%a4+{}], {{%k0, %k1}}", g, 16 * pick(3));
+      default:
+        return emit("{}st.global.v2.b32 [%a4+{}], {{{}, {}}}", g, 8 * pick(6), single_reg(), reg());
+    }
+  }
+
+  /// Through an address of one of two spaces: the thread's own word in shared memory, in the output
+  /// or in its local array.
+  void generic() {
+    const std::string g = guard();
+    own_shared_word();
+    line("cvt.u64.u32 %f0, %c4");
+    line("cvta.shared.u64 %f0, %f0");
+    line("add.s64 %f1, %a4, 56");
+    if (has_local_ && pick(2)) {
+      const uint32_t instead = pick(2);
+      emit("mov.u64 %f{}, loc", instead);
+      emit("cvta.local.u64 %f{}, %f{}", instead, instead);
+    }
+    emit("selp.b64 %f0, %f0, %f1, {}", pred());
+    switch (pick(6)) {
+      case 0:
+        return emit("{}ld.u32 {}, [%f0]", g, reg());
+      case 1:
+        return emit("{}ld.f32 {}, [%f0]", g, single_reg());
+      case 2:
+        return emit("{}st.f32 [%f0], {}", g, single_reg());
+      case 3:
+        return emit("{}ld.{} {}, [%f0+{}]", g, pick({"u8", "s8"}), reg(), pick(4));
+      default:
+        return emit("{}st.u32 [%f0], {}", g, reg());
     }
   }
 
@@ -232,7 +318,8 @@ class Writer : private RandomInstructions {
   void local() {
     const std::string g = guard();
     const uint32_t bytes = 1u << pick(4);
-    emit("and.b32 %c0, {}, {}", reg(), (local_bytes - 1) & ~(bytes - 1));
+    emit("and.b32 %c0, {}, {}", pick(4) ? reg() : pick({"%t0", "%t4"}),
+         (local_bytes - 1) & ~(bytes - 1));
     const bool generic = pick(4) == 0;
     line("mov.u64 %f0, loc");
     if (generic) line("cvta.local.u64 %f0, %f0");
@@ -323,6 +410,20 @@ class Writer : private RandomInstructions {
     line("mov.u32 %c5, sm");
     emit("add.s32 %c5, %c5, {}", shared_sums);
     for (uint32_t n = 0, all = 1 + pick(3); n < all; ++n) shared_word(guard(), "shared", "%c5");
+    if (pick(2)) {
+      // As often as each lane likes.
+      const int head = next_++, end = next_++;
+      emit("and.b32 %c6, {}, 3", reg());
+      label(head);
+      line("setp.le.s32 %q6, %c6, 0");
+      emit("@%q6 bra L{}", end);
+      shared_word(guard(), "shared", "%c5");
+      if (pick(2)) any_instruction();
+      if (pick(3) == 0) emit("@{} bra L{}", pred(), end);
+      line("sub.s32 %c6, %c6, 1");
+      emit("bra L{}", head);
+      label(end);
+    }
     line("bar.sync 0");
     emit("ld.shared.u32 {}, [%c5+{}]", reg(), 4 * pick(16));
     emit("ld.shared.u64 {}, [%c5+{}]", wide(), 8 * pick(8));
@@ -343,6 +444,8 @@ class Writer : private RandomInstructions {
     if (k == 6 && uniform && warp_ops_) return shuffle();
     if (k == 7 && !breaks_.empty() && pick(2)) return leave();
     if (k == 8) return indexed_branch(depth);
+    if (k == 9 && uniform && depth < 2 && (barriers_ || warp_ops_))
+      return pick(2) ? uniform_loop(depth) : uniform_branch(depth);
     for (uint32_t i = 0, n = full ? 1 : 1 + pick(4); i < n; ++i) simple();
   }
 
@@ -401,6 +504,33 @@ class Writer : private RandomInstructions {
     label(end);
   }
 
+  /// The block's own number of turns, unknown when it is compiled; barriers inside are met by all.
+  void uniform_loop(int depth) {
+    const int head = next_++, end = next_++;
+    const std::string c = fmt::format("%c{}", 12 + depth);
+    emit("add.u32 {}, %t2, {}", c, pick(2));
+    if (pick(2)) emit("mad.lo.u32 {}, %t2, 5, 1", c);
+    emit("and.b32 {}, {}, 3", c, c);
+    label(head);
+    emit("setp.eq.u32 %q7, {}, 0", c);
+    emit("@%q7 bra L{}", end);
+    statements(1 + pick(3), depth + 1, true);
+    emit("sub.u32 {}, {}, 1", c, c);
+    emit("bra L{}", head);
+    label(end);
+  }
+
+  void uniform_branch(int depth) {
+    const int other = next_++, end = next_++;
+    emit("setp.{}.u32 %q7, %t2, {}", pick({"eq", "gt", "ne"}), pick(3));
+    emit("@%q7 bra L{}", other);
+    statements(1 + pick(2), depth + 1, true);
+    emit("bra L{}", end);
+    label(other);
+    statements(1 + pick(2), depth + 1, true);
+    label(end);
+  }
+
   void leave() {
     const Loop& any = breaks_[pick(static_cast<uint32_t>(breaks_.size()))];
     switch (pick(7)) {
@@ -445,6 +575,7 @@ class Writer : private RandomInstructions {
       for (uint32_t i = 1; i < wides; ++i) emit("add.s64 %d{}, %d0, {}", i, pick(1000));
       for (uint32_t i = 0; i < predicates; ++i)
         emit("setp.lt.u32 %p{}, %r{}, {}", i, i, 1u << (4 + 8 * i % 28));
+      start_floats("%r0");
       statements(1 + pick(2), 2, false);
       if (n) call_one(0);
       emit("st.param.b32 [result], {}", reg());
@@ -491,8 +622,8 @@ class Writer : private RandomInstructions {
 
 }  // namespace
 
-std::string random_program(uint64_t seed, bool barriers, bool warp_ops) {
-  return Writer(seed, barriers, warp_ops).program();
+std::string random_program(uint64_t seed, bool barriers, bool warp_ops, bool exact_nan) {
+  return Writer(seed, barriers, warp_ops, exact_nan).program();
 }
 
 }  // namespace limen::test

@@ -191,7 +191,8 @@ class Worker {
     const uint64_t seed = number / 3 + number % 3 * 1'000'000'000;
     const std::string line = what.substr(0, what.find('\n'));
     std::ostringstream text;
-    text << "// seed " << seed << " block " << job.block[0] << " " << job.block[1] << "\n// program "
+    text << "// seed " << seed << " block " << job.block[0] << " " << job.block[1]
+         << (job.exact_nan ? " exact" : "") << "\n// program "
          << number << ", " << who << ": " << line << "\n"
          << job.ptx << "\n";
     std::ofstream(options_.out, std::ios::app) << text.str() << std::flush;
@@ -211,12 +212,9 @@ class Worker {
 int run_file(const Options& options) {
   std::stringstream text;
   text << std::ifstream(options.file).rdbuf();
-  unsigned long long seed = 0;
-  unsigned x = 0, y = 0;
-  if (std::sscanf(text.str().c_str(), "// seed %llu block %u %u", &seed, &x, &y) != 3)
+  Job job;
+  if (!read_job(text.str(), job))
     return std::fprintf(stderr, "%s does not begin with // seed S block X Y\n", options.file.c_str()), 2;
-  Job job = job_of(seed, x, y);
-  job.ptx = text.str();
   job.strategy = oracle_strategy;
   const Outcome want = run(job);
   if (!want.ran) return std::printf("evaluator: %s\n", want.error.c_str()), 1;

@@ -119,6 +119,18 @@ Job job_of(uint64_t seed, uint32_t block_x, uint32_t block_y) {
   return job;
 }
 
+bool read_job(const std::string& text, Job& job) {
+  unsigned long long seed = 0;
+  unsigned x = 0, y = 0;
+  int read = 0;
+  if (std::sscanf(text.c_str(), "// seed %llu block %u %u%n", &seed, &x, &y, &read) != 3)
+    return false;
+  job = job_of(seed, x, y);
+  job.ptx = text;
+  job.exact_nan = text.substr(static_cast<size_t>(read)).starts_with(" exact");
+  return true;
+}
+
 Job random_job(Family family, uint64_t seed) {
   struct Shape {
     uint32_t x, y;
@@ -131,7 +143,8 @@ Job random_job(Family family, uint64_t seed) {
   const Shape shape = warp ? whole[seed % std::size(whole)] : any[seed % std::size(any)];
   const uint64_t own = seed + static_cast<uint64_t>(family) * 1'000'000'000;
   Job job = job_of(own, shape.x, shape.y);
-  job.ptx = random_program(own, barriers, warp);
+  job.exact_nan = seed % 4 == 1;
+  job.ptx = random_program(own, barriers, warp, job.exact_nan);
   return job;
 }
 
@@ -159,6 +172,7 @@ Outcome run(const Job& job) {
   }
   spec.strategy = job.strategy;
   spec.width = job.width;
+  spec.exact_nan = job.exact_nan;
   if (!compiler()) return o.error = "no compiler", o;
   auto compiled = compiler()(m, kernel, spec);
   if (!compiled) return o.error = compiled.error().what, o;

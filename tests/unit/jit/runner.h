@@ -29,6 +29,7 @@ struct Job {
   size_t out_words = 0;
   int strategy = -1;
   uint32_t width = 0;
+  bool exact_nan = false;  ///< as LIMEN_EXACT_NAN: the text need not make f64 NaNs canonical
   bool specialize = true;  ///< false: the version for any block dimensions
   uint64_t max_steps = 200'000'000;  ///< of the evaluator
 };
@@ -42,6 +43,10 @@ std::string code_of(const Job& job);
 
 /// The launch of a seed's program: shape, input, room for the output. The text is not set.
 Job job_of(uint64_t seed, uint32_t block_x, uint32_t block_y);
+
+/// The launch that a text's first line tells: `// seed S block X Y`, then `exact` where exact_nan is
+/// meant. The text is set. False: it has no such line.
+bool read_job(const std::string& text, Job& job);
 
 enum class Family : uint8_t { plain, barriers, warp };
 
@@ -61,6 +66,7 @@ const std::vector<Version>& versions(Family family);
 
 /// A random program with branches, loops, early exits, shaped and varying values; defined for all
 /// inputs, so that every strategy must agree. With `barriers`: block barriers in uniform places.
-std::string random_program(uint64_t seed, bool barriers, bool warp_ops);
+/// Without `exact_nan` every f64 NaN is made canonical, since which one passes is open.
+std::string random_program(uint64_t seed, bool barriers, bool warp_ops, bool exact_nan);
 
 }  // namespace limen::test

@@ -23,10 +23,6 @@ uint64_t first_seed() {
   return s ? std::strtoull(s, nullptr, 10) : 1;
 }
 
-struct Shape {
-  uint32_t x, y;
-};
-
 void compare(Family family, uint64_t seed) {
   Job job = random_job(family, seed);
   job.strategy = oracle_strategy;
@@ -65,19 +61,15 @@ TEST(Strategies, RandomProgramsWithBarriersAgree) { compare_all(Family::barriers
 
 TEST(Strategies, RandomProgramsWithWarpOperationsAgree) { compare_all(Family::warp); }
 
-/// Programs that once showed a difference, made small: `// seed S block X Y` says how to launch one,
-/// `// known: why` that it still fails. One that passes all the same must lose that line.
+/// Programs that once showed a difference, made small; the first line says how to launch one
+/// (read_job), `// known: why` that it still fails. One that passes all the same must lose that line.
 TEST(Strategies, FoundProgramsAgreeUnlessKnown) {
   for (const auto& entry : std::filesystem::directory_iterator(LIMEN_FOUND_PROGRAMS)) {
     if (entry.path().extension() != ".ptx") continue;
     std::stringstream text;
     text << std::ifstream(entry.path()).rdbuf();
-    unsigned long long seed = 0;
-    Shape block{};
-    ASSERT_EQ(std::sscanf(text.str().c_str(), "// seed %llu block %u %u", &seed, &block.x, &block.y), 3)
-        << entry.path();
-    Job job = job_of(seed, block.x, block.y);
-    job.ptx = text.str();
+    Job job;
+    ASSERT_TRUE(read_job(text.str(), job)) << entry.path();
     job.strategy = oracle_strategy;
     const Outcome want = run(job);
     ASSERT_TRUE(want.ran) << entry.path() << " " << want.error;

@@ -67,6 +67,11 @@ TEST(OracleInstruction, BitFieldsAreThoseOfTheManual) {
   EXPECT_EQ(value32("bfe.u32 %r0, 0xff, 4, 8"), 0xfu);
   EXPECT_EQ(value32("bfe.s32 %r0, 0x80000000, 40, 3"), all);
   EXPECT_EQ(value32("bfe.s32 %r0, 0x80000000, 3, 0"), 0u);
+  // Constants that ptxas folds (tests/golden/integer.golden); registers give the value's sign.
+  EXPECT_EQ(value32("bfe.s32 %r0, 0x7fffffff, 40, 3"), all);
+  EXPECT_EQ(value32("mov.u32 %r1, 40; bfe.s32 %r0, 0x7fffffff, %r1, 3"), 0u);
+  EXPECT_EQ(value32("bfe.s32 %r0, 5, 256, 3"), 0xfffffffdu);
+  EXPECT_EQ(value32("bfe.u32 %r0, 0xffffffff, 40, 3"), 0u);
   EXPECT_EQ(value32("bfi.b32 %r0, 0xff, 0, 28, 8"), 0xf0000000u);
   EXPECT_EQ(value32("bfind.s32 %r0, -1"), all);
   EXPECT_EQ(value32("bfind.u32 %r0, 0x10"), 4u);
@@ -119,6 +124,10 @@ TEST(OracleInstruction, FloatExtremesPreferNumbersAndMinusZero) {
   EXPECT_EQ(value32("min.f32 %r0, 0f00000000, 0f80000000"), 0x80000000u);
   EXPECT_EQ(value32("max.f32 %r0, 0f80000000, 0f00000000"), 0u);
   EXPECT_EQ(value32("min.ftz.f32 %r0, 0f00000001, 0f3F800000"), 0u);
+  // f64 keeps payloads and, through neg and abs, signs; of two NaNs the second's.
+  EXPECT_EQ(value64("max.f64 %d0, 0d7FF0000000000001, 0dFFF0000000000002"), 0xfff8000000000002u);
+  EXPECT_EQ(value64("neg.f64 %d0, 0d7FF0000000000001"), 0x7ff8000000000001u);
+  EXPECT_EQ(value64("abs.f64 %d0, 0dFFF8000000000001"), 0xfff8000000000001u);
   EXPECT_EQ(value32("max.xorsign.abs.f32 %r0, 0fC0000000, 0f3F800000"), 0xc0000000u);
 }
 

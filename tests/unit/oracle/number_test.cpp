@@ -71,6 +71,14 @@ TEST(Number, NansAreTheDevices) {
   EXPECT_EQ(compute(bf16, Arithmetic::mul, Rounding::nearest, 0x7f80, 0, 0), 0x7fffu);
   EXPECT_EQ(compute(f64, Arithmetic::add, Rounding::nearest, 0x7ff0000000000123, 0, 0),
             0x7ff8000000000123u);
+  // Of several f64 NaNs: the second operand's, the third's, the first's; a division's first.
+  constexpr uint64_t a = 0x7ff0000000000001, b = 0xfff8000000000002, c = 0x7ff8000000000003,
+                     quiet_a = 0x7ff8000000000001;
+  for (Arithmetic op : {Arithmetic::add, Arithmetic::sub, Arithmetic::mul})
+    EXPECT_EQ(compute(f64, op, Rounding::nearest, a, b, 0), b);
+  EXPECT_EQ(compute(f64, Arithmetic::div, Rounding::nearest, a, b, 0), quiet_a);
+  EXPECT_EQ(compute(f64, Arithmetic::fma, Rounding::down, a, b, c), b);
+  EXPECT_EQ(compute(f64, Arithmetic::fma, Rounding::nearest, a, 0, c), c);
 }
 
 /// The machine's own f32 arithmetic is correctly rounded: both must agree.

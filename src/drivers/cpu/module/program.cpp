@@ -63,9 +63,9 @@ Result<jit::CompileFn> open_compiler() {
 std::string cache_key(const std::string& content_hash, const std::string& kernel,
                       const jit::Specialization& spec) {
   std::string text =
-      fmt::format("{}|{}|{},{},{}|{}|{}|{}|{}|{}|{}|{}", content_hash, kernel, spec.block[0],
+      fmt::format("{}|{}|{},{},{}|{}|{}|{}|{}|{}|{}|{}|{}", content_hash, kernel, spec.block[0],
                   spec.block[1], spec.block[2], spec.small_grid, spec.strategy, spec.width,
-                  static_cast<int>(spec.residency), spec.opt_level, host_key(),
+                  static_cast<int>(spec.residency), spec.opt_level, spec.exact_nan, host_key(),
                   kernel::kernel_abi_version);
   return image::content_hash(text.data(), text.size());
 }
@@ -176,6 +176,7 @@ Result<std::shared_ptr<const engine::KernelCode>> Program::version(ptx::Index ke
   jit::Specialization spec;
   spec.strategy = settings.strategy;
   spec.width = settings.width;
+  spec.exact_nan = settings.exact_nan;
   spec.small_grid = small_grid;
   spec.residency = residency;
   bool general;
