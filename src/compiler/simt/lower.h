@@ -51,6 +51,7 @@ struct Val {
   llvm::Value* exact = nullptr;       ///< i1: correction is zero in every lane
   llvm::Value* vec = nullptr;
   uint8_t zeros = 0;  ///< addresses of instructions: known trailing zero bits of the base
+  bool computed = false;  ///< addresses: no value out of memory is in it, so lanes may lie in a row
   bool uniform() const { return base && offsets.empty() && !correction; }
   bool shaped() const { return base != nullptr; }
   static Val scalar(llvm::Value* v) {
@@ -273,6 +274,8 @@ class Lowering {
   ptx::Space space_of(const Inst& inst) const;
   Address address(const Inst& inst, const ptx::Operand& o);
   uint8_t address_zeros(const ptx::Operand& o) const;
+  bool comes_from_memory(ptx::Index r);
+  Value* lies_in_a_row(const Val& at, uint64_t bytes, Value*& first);
   Val to_host(ptx::Space space, Val v);
   void lower_load(const Inst& inst);
   void lower_store(const Inst& inst);
@@ -296,7 +299,7 @@ class Lowering {
   bool mask_is_dear(uint64_t bytes) const;
   Value* if_all_active(const std::function<Value*()>& whole, const std::function<Value*()>& some);
   std::vector<Value*> one_of(Value* condition, const std::function<std::vector<Value*>()>& yes,
-                             const std::function<std::vector<Value*>()>& no);
+                             const std::function<std::vector<Value*>()>& no, bool usually = true);
   static Value* shared_offsets(Value* addresses, Value*& window);
   static uint32_t store_group(uint64_t lane_bytes);
   Value* winning_lane(uint64_t lane_bytes);
@@ -434,6 +437,7 @@ class Lowering {
   Value* warp_ = nullptr;
   Value* frame_base_ = nullptr;  ///< device functions: own .local frames
   std::vector<Slot> slots_;
+  std::optional<Bits> from_memory_;  ///< registers that hold or follow from what was loaded
   std::map<ptx::Index, Storage> params_, locals_;  ///< .param storage
   std::vector<Storage> returns_;
   std::map<std::pair<llvm::Type*, bool>, llvm::AllocaInst*> lane_rooms_;  ///< see lane_room

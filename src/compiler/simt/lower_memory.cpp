@@ -3,11 +3,12 @@
 // several, else gather or scatter. An address behind a widening that may wrap tests `exact` and has
 // the general form beside it.
 #include <llvm/Analysis/VectorUtils.h>
-#include <llvm/IR/MDBuilder.h>
 #include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/MDBuilder.h>
 #include <llvm/IR/PatternMatch.h>
 
+#include <algorithm>
 #include <bit>
 
 #include "compiler/simt/lower.h"
@@ -186,6 +187,8 @@ Lowering::Address Lowering::address(const Inst& inst, const Operand& o) {
   }
   constexpr uint8_t of_window = std::countr_zero(kernel::least_shared_alignment);
   a.at.zeros = window ? std::min(address_zeros(o), of_window) : address_zeros(o);
+  a.at.computed = o.symbol_kind == Operand::SymbolKind::none && o.index != ptx::no_index &&
+                  !comes_from_memory(o.index);
   return a;
 }
 
@@ -229,22 +232,28 @@ void Lowering::check_alignment(const Inst& inst, const Val& at, uint64_t bytes) 
 
 namespace {
 
-/// Cuts the lanes into runs that are contiguous or all the same, in halves; false when too many.
+/// Cuts the lanes into runs that are contiguous (up or down) or all the same, in halves; false when
+/// too many.
 struct Piece {
   uint32_t first, count;
   bool same;
+  bool backwards = false;
+  uint32_t lowest() const { return backwards ? first + count - 1 : first; }
 };
 bool cut(const Offsets& o, int64_t bytes, uint32_t first, uint32_t count, std::vector<Piece>& out) {
   if (progression(o, 0, first, count)) return out.push_back({first, count, true}), out.size() <= 4;
-  if (progression(o, bytes, first, count))
-    return out.push_back({first, count, false}), out.size() <= 4;
+  for (bool backwards : {false, true})
+    if (progression(o, backwards ? -bytes : bytes, first, count))
+      return out.push_back({first, count, false, backwards}), out.size() <= 4;
   if (count <= 4) return false;
   return cut(o, bytes, first, count / 2, out) && cut(o, bytes, first + count / 2, count / 2, out);
 }
 
-std::vector<int> range(uint32_t first, uint32_t count) {
+/// A piece's lanes by rising address.
+std::vector<int> lanes_of(const Piece& p) {
   std::vector<int> r;
-  for (uint32_t i = 0; i < count; ++i) r.push_back(static_cast<int>(first + i));
+  for (uint32_t i = 0; i < p.count; ++i) r.push_back(static_cast<int>(p.first + i));
+  if (p.backwards) std::reverse(r.begin(), r.end());
   return r;
 }
 
@@ -298,8 +307,61 @@ Value* Lowering::shared_offsets(Value* addresses, Value*& window) {
   return window ? offsets : nullptr;
 }
 
+/// Does register `r` hold, or follow from, what was loaded? Addresses made of loaded numbers are
+/// seldom in a row.
+bool Lowering::comes_from_memory(Index r) {
+  if (!from_memory_) {
+    from_memory_ = Bits(plan_.graph.registers);
+    std::vector<Index> uses, defs;
+    for (bool grew = true; grew;) {
+      grew = false;
+      for (const auto& block : fn_.blocks)
+        for (const Inst& inst : block.body) {
+          uses_and_defs(plan_.graph, inst, uses, defs);
+          bool loaded = (inst.op == Op::ld && !inst.has(Tok::param)) || inst.op == Op::ldu ||
+                        inst.op == Op::atom || inst.op == Op::tex || inst.op == Op::call ||
+                        inst.op == Op::suld;
+          for (Index u : uses) loaded |= inst.op != Op::ld && from_memory_->has(u);
+          if (!loaded) continue;
+          for (Index d : defs)
+            if (!from_memory_->has(d)) from_memory_->add(d), grew = true;
+        }
+    }
+  }
+  return from_memory_->has(r);
+}
+
+/// All lanes are active and their elements lie side by side; `first`: the first one's address.
+Value* Lowering::lies_in_a_row(const Val& at, uint64_t bytes, Value*& first) {
+  Value* numbers = addresses(at);
+  Value* window = nullptr;
+  if (Value* offsets = shared_offsets(numbers, window)) numbers = offsets;
+  llvm::Type* t = numbers->getType()->getScalarType();
+  first = b_.CreateExtractElement(numbers, uint64_t{0});
+  Offsets row;
+  for (uint32_t i = 0; i < width(); ++i) row.push_back(static_cast<int64_t>(i * bytes));
+  Value* expected = b_.CreateAdd(splat(first), offsets_vector(row, t));
+  Value* in_row = all(b_.CreateICmpEQ(numbers, expected));
+  first = b_.CreateZExt(first, b_.getInt64Ty());
+  if (window) first = b_.CreateAdd(window, first);
+  return active_full() ? in_row : b_.CreateAnd(in_row, all(active()));
+}
+
 Value* Lowering::gather(Value* base, const Val& at, llvm::Type* t, uint64_t bytes) {
   (void)base;
+  if (at.computed && !at.shaped()) {
+    Val other = at;
+    other.computed = false;
+    Value* first;
+    Value* in_row = lies_in_a_row(at, bytes, first);
+    return one_of(
+        in_row,
+        [&] {
+          return std::vector<Value*>{
+              b_.CreateAlignedLoad(vec_type(t), pointer(first), Align(bytes))};
+        },
+        [&] { return std::vector<Value*>{gather(nullptr, other, t, bytes)}; }, false)[0];
+  }
   if (!unit_.target.avx512 && !active_full()) {
     // Without gathers as instructions LLVM makes two blocks a lane of a masked one: most of the
     // time that CUB's kernels took to compile.
@@ -353,6 +415,17 @@ Value* Lowering::winning_lane(uint64_t lane_bytes) {
 }
 
 void Lowering::scatter(const Val& at, Value* v, uint64_t bytes, uint64_t lane_bytes) {
+  if (at.computed && !at.shaped()) {
+    Val other = at;
+    other.computed = false;
+    Value* first;
+    Value* in_row = lies_in_a_row(at, bytes, first);
+    using None = std::vector<Value*>;
+    one_of(
+        in_row, [&] { return b_.CreateAlignedStore(v, pointer(first), Align(bytes)), None{}; },
+        [&] { return scatter(other, v, bytes, lane_bytes), None{}; }, false);
+    return;
+  }
   // A scatter stores its lanes in order: the winners come last.
   std::vector<int> order;
   const uint32_t group = std::min(store_group(lane_bytes), width());
@@ -433,7 +506,16 @@ Value* Lowering::load_vector(const Inst& inst, const Val& at, llvm::Type* t, uin
                                Constant::getNullValue(vec_type(t)));
   }
   std::vector<Piece> pieces;
-  if (!mask_is_dear(bytes) && cut(at.offsets, step, 0, width(), pieces)) {
+  if (mask_is_dear(bytes) && cut(at.offsets, step, 0, width(), pieces))
+    return if_all_active(
+        [&] {
+          Value* v = nullptr;
+          as_if_all([&] { return v = load_vector(inst, at, t, bytes), std::vector<Value*>{}; });
+          return v;
+        },
+        [&] { return gather(nullptr, at, t, bytes); });
+  pieces.clear();
+  if (cut(at.offsets, step, 0, width(), pieces)) {
     bool same = false;
     for (const Piece& p : pieces) same |= p.same;
     if (active_full() || !same) {
@@ -441,7 +523,7 @@ Value* Lowering::load_vector(const Inst& inst, const Val& at, llvm::Type* t, uin
       uint32_t have = 0;
       for (const Piece& p : pieces) {
         Value* ptr =
-            pointer(b_.CreateAdd(at.base, b_.getInt64(static_cast<uint64_t>(at.offsets[p.first]))));
+            pointer(b_.CreateAdd(at.base, b_.getInt64(static_cast<uint64_t>(at.offsets[p.lowest()]))));
         auto* pt = FixedVectorType::get(t, p.count);
         Value* v;
         if (p.same) {
@@ -449,12 +531,13 @@ Value* Lowering::load_vector(const Inst& inst, const Val& at, llvm::Type* t, uin
         } else if (active_full()) {
           v = b_.CreateAlignedLoad(pt, ptr, Align(bytes));
         } else {
-          Value* m = b_.CreateShuffleVector(active(), range(p.first, p.count));
+          Value* m = b_.CreateShuffleVector(active(), lanes_of(p));
           v = b_.CreateMaskedLoad(pt, ptr, Align(bytes), m, Constant::getNullValue(pt));
         }
         // Widen each piece to the full vector and put it in place.
         std::vector<int> spread(width(), -1);
-        for (uint32_t i = 0; i < p.count; ++i) spread[p.first + i] = static_cast<int>(i);
+        for (uint32_t i = 0; i < p.count; ++i)
+          spread[p.first + i] = static_cast<int>(p.backwards ? p.count - 1 - i : i);
         Value* wide = b_.CreateShuffleVector(v, spread);
         if (!r) {
           r = wide;
@@ -519,13 +602,13 @@ void Lowering::store_vector(const Inst& inst, const Val& at, Value* v, uint64_t 
     if (!same) {
       for (const Piece& p : pieces) {
         Value* ptr =
-            pointer(b_.CreateAdd(at.base, b_.getInt64(static_cast<uint64_t>(at.offsets[p.first]))));
-        Value* part = b_.CreateShuffleVector(v, range(p.first, p.count));
+            pointer(b_.CreateAdd(at.base, b_.getInt64(static_cast<uint64_t>(at.offsets[p.lowest()]))));
+        Value* part = b_.CreateShuffleVector(v, lanes_of(p));
         if (active_full())
           b_.CreateAlignedStore(part, ptr, Align(bytes));
         else
           b_.CreateMaskedStore(part, ptr, Align(bytes),
-                               b_.CreateShuffleVector(active(), range(p.first, p.count)));
+                               b_.CreateShuffleVector(active(), lanes_of(p)));
       }
       return;
     }

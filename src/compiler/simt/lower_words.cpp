@@ -545,14 +545,16 @@ void Lowering::store_by_lane(const Val& at, uint64_t bytes, const std::vector<Va
   });
 }
 
-/// The values of one of two ways of code; the first is the usual one.
+/// The values of one of two ways of code; the first is the usual one, if `usually`.
 std::vector<Value*> Lowering::one_of(Value* condition,
                                      const std::function<std::vector<Value*>()>& yes,
-                                     const std::function<std::vector<Value*>()>& no) {
+                                     const std::function<std::vector<Value*>()>& no,
+                                     bool usually) {
   BasicBlock* first = BasicBlock::Create(llvm_, "usual", out_);
   BasicBlock* second = BasicBlock::Create(llvm_, "rare", out_);
   BasicBlock* after = BasicBlock::Create(llvm_, "either", out_);
-  b_.CreateCondBr(condition, first, second, MDBuilder(llvm_).createBranchWeights(1000000, 1));
+  b_.CreateCondBr(condition, first, second,
+                  usually ? MDBuilder(llvm_).createBranchWeights(1000000, 1) : nullptr);
   b_.SetInsertPoint(first);
   const std::vector<Value*> a = yes();
   first = b_.GetInsertBlock();
