@@ -183,6 +183,8 @@ const void* Fetch::texel(const Image& image, const int64_t index[3]) const {
     if (where == outside) return nullptr;
     at[i] = static_cast<uint64_t>(where);
   }
+  if (image.tiles)
+    return image.tiles->texel(at[0] * t_.texel_bytes(), at[1], image.first_slice + at[2]);
   return reinterpret_cast<const void*>(image.base + at[2] * image.slice + at[1] * image.pitch +
                                        at[0] * t_.texel_bytes());
 }
