@@ -105,5 +105,8 @@ void trim_pools(Device& device);
 /// source: CUDA Driver API 13.0, cuMemPoolSetAttribute, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD.
 void trim_pools_at_sync(Device& device);
 void forget_pool_blocks(uint32_t owner);
+/// What age_freed() is to a device's memory, for that of pools that may be exported. False: nothing
+/// is left.
+bool age_pools(uint64_t now_ns);
 
 }  // namespace limen::cpu
