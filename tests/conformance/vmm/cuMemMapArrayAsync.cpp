@@ -121,6 +121,46 @@ CONFORM(cuMemMapArrayAsync, textures_and_surfaces) {
   REQUIRE(cuSurfObjectDestroy(surface));
 }
 
+CONFORM(cuMemMapArrayAsync, filters_read_across_tiles) {
+  CUDA_ARRAY3D_DESCRIPTOR desc{256, 256, 0, CU_AD_FORMAT_FLOAT, 1, 0};
+  CUarray plain = nullptr, sparse = sparse_array(256, 256);
+  REQUIRE(cuArray3DCreate(&plain, &desc));
+  CUmemGenericAllocationHandle pool = tile_pool();
+  for (unsigned i = 0; i < 4; ++i)
+    REQUIRE(
+        map(tiles_of(sparse, pool, (7 - 2 * i) * tile_bytes, i % 2 * 128, i / 2 * 128, 128, 128)));
+  count_texels(plain, 256, 256, 0);
+  count_texels(sparse, 256, 256, 0);
+  const auto linear = sampler(CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_LINEAR);
+  TextureObject one(array_resource(plain), linear), other(array_resource(sparse), linear);
+  const std::vector<std::pair<float, float>> places = {
+      {128, 128}, {127.25f, 3.5f}, {5.75f, 128.25f}, {255.9f, 0.1f}, {128.5f, 127.75f}};
+  size_t same = 0;
+  for (auto [x, y] : places) same += fetch_2d(one, x, y) == fetch_2d(other, x, y);
+  expect("as from an array", same, places.size());
+}
+
+CONFORM(cuMemMapArrayAsync, memory_that_is_exported_while_it_is_mapped) {
+  CUmemAllocationProp prop = device_properties(true);
+  prop.allocFlags.usage = CU_MEM_CREATE_USAGE_TILE_POOL;
+  CUmemGenericAllocationHandle pool = 0, again = 0;
+  if (cuMemCreate(&pool, granularity(), &prop, 0)) skip("no tile pools for other processes");
+  CUarray array = sparse_array(128, 128), other = sparse_array(128, 128);
+  REQUIRE(map(tiles_of(array, pool, tile_bytes, 0, 0, 128, 128)));
+  set_texel(array, 3, 4, 1.5f);
+  intptr_t descriptor = 0;
+  REQUIRE(
+      cuMemExportToShareableHandle(&descriptor, pool, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+  expect("kept", texel(array, 3, 4), 1.5f);
+  REQUIRE(cuMemImportFromShareableHandle(&again, reinterpret_cast<void*>(descriptor & 0xffffffff),
+                                         CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
+  expect_code("mapped by the other handle", map(tiles_of(other, again, tile_bytes, 0, 0, 128, 128)),
+              CUDA_SUCCESS);
+  expect("the same memory", texel(other, 3, 4), 1.5f);
+  set_texel(other, 5, 4, 2.5f);
+  expect("both ways", texel(array, 5, 4), 2.5f);
+}
+
 CONFORM(cuMemMapArrayAsync, layers_and_slices) {
   CUarray layered = sparse_array(128, 128, 3, CUDA_ARRAY3D_LAYERED);
   CUmemGenericAllocationHandle pool = tile_pool();
@@ -145,6 +185,17 @@ CONFORM(cuMemMapArrayAsync, layers_and_slices) {
   set_texel(volume, 40, 30, 9.0f, 15);
   expect("inside", texel(volume, 40, 30, 31), 8.0f);
   expect("the slice before it", texel(volume, 40, 30, 15), 0.0f);
+  REQUIRE(cuCtxSynchronize(nullptr));
+  TextureObject solid(array_resource(volume), sampler());
+  expect("a 3D texture",
+         fetch_floats(solid, "tex.3d.v4.f32.f32", "[%t, {%f0, %f1, %f2, %f2}]",
+                      {40.5f, 30.5f, 31.5f})[0],
+         8.0f);
+  TextureObject layers(array_resource(layered), sampler());
+  expect("a layered texture",
+         fetch_floats(layers, "tex.a2d.v4.f32.f32", "[%t, {%i0, %f0, %f1, %f1}]", {3.5f, 4.5f},
+                      {2})[0],
+         3.0f);
 }
 
 CONFORM(cuMemMapArrayAsync, levels_and_the_mip_tail) {
