@@ -283,6 +283,23 @@ CONFORM(cuMemMapArrayAsync, graphs_copy_but_do_not_map) {
               CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
 }
 
+CONFORM(cuMemMapArrayAsync, memory_goes_with_the_array_s_context) {
+  FreeMemory memory;
+  for (int i = 0; i < FreeMemory::tries && !memory.seen; ++i) {
+    CUcontext primary = context_now(), context = nullptr;
+    memory.begin();
+    CUmemGenericAllocationHandle pool = tile_pool();
+    REQUIRE(cuCtxCreate(&context, nullptr, 0, 0));
+    REQUIRE(map(tiles_of(sparse_array(128, 128), pool, 0, 0, 0, 128, 128)));
+    REQUIRE(cuCtxSynchronize(nullptr));
+    REQUIRE(cuMemRelease(pool));
+    REQUIRE(cuCtxDestroy(context));
+    REQUIRE(cuCtxSetCurrent(primary));
+    memory.rose_by(0);
+  }
+  expect_true("all of it", memory.seen);
+}
+
 CONFORM(cuMemMapArrayAsync, wrong_entries) {
   CUarray array = sparse_array(300, 256);
   CUmemGenericAllocationHandle pool = tile_pool(), plain = tile_pool(0);
