@@ -16,6 +16,7 @@ CONFORM(cuImportExternalSemaphore, wrong_arguments) {
   expect_code("no type", cuImportExternalSemaphore(&semaphore, &desc), CUDA_ERROR_INVALID_VALUE);
 }
 
+// As cuImportExternalMemory answers an H200's user; for semaphores to be measured there.
 CONFORM(cuImportExternalSemaphore, descriptors_of_something_else) {
   CUexternalSemaphore semaphore = nullptr;
   CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC desc{};

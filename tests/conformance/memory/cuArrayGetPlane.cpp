@@ -59,7 +59,8 @@ CUDA_MEMCPY2D rows(std::vector<uint8_t>& host, size_t width, size_t height, CUar
 
 }  // namespace
 
-// source: CUDA Driver API 13.0, cuArrayGetPlane, for NV12; the others by their sampling.
+// source: CUDA Driver API 13.0, cuArrayGetPlane, for NV12; the others by their sampling, to be
+// measured on an H200.
 CONFORM(cuArrayGetPlane, shapes_of_planes) {
   expect("NV12", shapes(CU_AD_FORMAT_NV12), "64 32 1 1, 32 16 1 2");
   expect("P010", shapes(CU_AD_FORMAT_P010), "64 32 2 1, 32 16 2 2");
