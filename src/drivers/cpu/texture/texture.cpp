@@ -73,12 +73,9 @@ CUresult from_pitch(const CUDA_RESOURCE_DESC& resource, const Device& device, Te
   const uint64_t bytes = (height - 1) * p.pitchInBytes + row;
   if (CUresult result = check_range(p.devPtr, bytes, true, Use::read, &info)) return result;
   take_texels(*texels, out);
-  out->levels[0] = {p.devPtr,
-                    p.pitchInBytes,
-                    bytes,
-                    static_cast<uint32_t>(width),
-                    static_cast<uint32_t>(height),
-                    1};
+  out->levels[0] = {
+      p.devPtr, p.pitchInBytes, bytes, static_cast<uint32_t>(width), static_cast<uint32_t>(height),
+      1};
   return CUDA_SUCCESS;
 }
 
