@@ -16,7 +16,7 @@ using kernel::TextureGeometry;
 using kernel::TextureKind;
 using kernel::TextureOp;
 
-enum class Where { inside, outside, misaligned };
+enum class Where { inside, outside, unmapped, misaligned };
 
 struct Place {
   Where where = Where::inside;
@@ -44,6 +44,12 @@ Place place(const Texture& s, TextureOp op, LaneIn in, uint32_t step, uint32_t b
     x[i] = std::clamp<int64_t>(x[i], 0, most[i]);
   }
   if (x[0] % bytes != 0) return {Where::misaligned, nullptr, p.next};
+  if (image.tiles) {
+    p.at = image.tiles->at(static_cast<uint64_t>(x[0]), static_cast<uint64_t>(x[1]),
+                           image.first_slice + static_cast<uint64_t>(x[2]));
+    if (!p.at) p.where = Where::unmapped;
+    return p;
+  }
   p.at = reinterpret_cast<uint8_t*>(image.base + static_cast<uint64_t>(x[2]) * image.slice +
                                     static_cast<uint64_t>(x[1]) * image.pitch +
                                     static_cast<uint64_t>(x[0]));

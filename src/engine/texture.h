@@ -31,12 +31,56 @@ constexpr uint32_t channel_bytes(TexelFormat format) {
   }
 }
 
+/// Where the texels of a sparse level lie: in pieces of 64 KiB, each somewhere or nowhere. What
+/// lies nowhere reads as zeros, and stores to it vanish. A piece is a tile of the level, or
+/// (`linear`) one of a row of bytes that holds the level as other arrays lie: a mip tail, a
+/// deferred array.
+struct TileMap {
+  static constexpr uint32_t piece_bytes = 64 << 10;
+  /// The most bytes of a texel, all 0: what is read where nothing is mapped.
+  static constexpr uint64_t nothing[2] = {0, 0};
+
+  uint8_t** pieces = nullptr;  ///< null: not mapped. Changed by the driver while kernels read.
+  bool linear = false;
+  uint8_t row_shift = 0, height_shift = 0, depth_shift = 0;  ///< of a tile: bytes, rows, slices
+  uint32_t columns = 0, rows = 0;                            ///< of tiles
+  uint64_t first = 0, pitch = 0, slice = 0;                  ///< of linear ones, bytes
+
+  /// Where byte `x` of a row lies, or nullptr; `run`: so many bytes follow in the same place.
+  uint8_t* at(uint64_t x, uint64_t y, uint64_t z, uint64_t* run = nullptr) const {
+    uint64_t piece, offset, follow;
+    if (linear) {
+      const uint64_t where = first + z * slice + y * pitch + x;
+      piece = where / piece_bytes;
+      offset = where % piece_bytes;
+      follow = piece_bytes - offset;
+    } else {
+      auto low = [](uint64_t value, uint32_t shift) {
+        return value & ((uint64_t{1} << shift) - 1);
+      };
+      piece = ((z >> depth_shift) * rows + (y >> height_shift)) * columns + (x >> row_shift);
+      offset = (((low(z, depth_shift) << height_shift) + low(y, height_shift)) << row_shift) +
+               low(x, row_shift);
+      follow = (uint64_t{1} << row_shift) - low(x, row_shift);
+    }
+    if (run) *run = follow;
+    uint8_t* there = __atomic_load_n(pieces + piece, __ATOMIC_ACQUIRE);
+    return there ? there + offset : nullptr;
+  }
+  const void* texel(uint64_t x, uint64_t y, uint64_t z) const {
+    const uint8_t* there = at(x, y, z);
+    return there ? static_cast<const void*>(there) : nothing;
+  }
+};
+
 /// One level: `depth` slices (3D) or layers (arrays; 6 a cube).
 struct Image {
   uint64_t base = 0;   ///< host address
   uint64_t pitch = 0;  ///< bytes from row to row
   uint64_t slice = 0;  ///< bytes from slice to slice
   uint32_t width = 1, height = 1, depth = 1;
+  uint32_t first_slice = 0;        ///< of `tiles`, where a view begins
+  const TileMap* tiles = nullptr;  ///< set: the texels lie there, not at `base`
 };
 
 struct Texture {

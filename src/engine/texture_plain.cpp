@@ -202,7 +202,8 @@ bool fetch_plain(const TextureView& view, const TextureCall& call) {
   for (uint32_t left = call.lanes; left != 0; left &= left - 1)
     if (call.handles[std::countr_zero(left)] != handle) return false;
   const Texture* t = view.find(handle);
-  if (!t || t->kind != Texture::Kind::texture || t->level_count != 1 || t->layered || t->cube)
+  if (!t || t->kind != Texture::Kind::texture || t->level_count != 1 || t->layered || t->cube ||
+      t->levels[0].tiles)
     return false;
   if (t->buffer) {
     if (op.geometry != TextureGeometry::d1 || op.flags != kernel::texture_integer_coordinates)

@@ -59,6 +59,35 @@ CONFORM(cuDeviceGraphMemTrim, graphs_that_stay_give_back_as_well) {
   expect("and works", read<uint32_t>(address), 7u);
 }
 
+// source: cuda.core's test_graph_mem_set_attributes.
+CONFORM(cuDeviceGraphMemTrim, what_the_program_freed_stays_used_without_its_graph) {
+  CUdeviceptr address = 0;
+  auto ask = [](CUgraphMem_attribute attribute) {
+    uint64_t bytes = 0;
+    REQUIRE(cuDeviceGetGraphMemAttribute(0, attribute, &bytes));
+    return bytes;
+  };
+  auto launch_and_end = [&] {
+    CUgraph graph = new_graph();
+    add_alloc(graph, &address, 64 << 20);
+    CUgraphExec exec = instantiate(graph);
+    run(exec);
+    REQUIRE(cuGraphExecDestroy(exec));
+    REQUIRE(cuGraphDestroy(graph));
+  };
+  launch_and_end();
+  expect("allocated", ask(CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT), uint64_t{64 << 20});
+  REQUIRE(cuMemFree(address));
+  expect("freed", ask(CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT), uint64_t{64 << 20});
+  expect("reserved", ask(CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT), uint64_t{64 << 20});
+  launch_and_end();
+  expect("another graph takes it", ask(CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT), uint64_t{64 << 20});
+  REQUIRE(cuMemFree(address));
+  expect_code("trims", cuDeviceGraphMemTrim(0), CUDA_SUCCESS);
+  expect("gone", ask(CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT), uint64_t{0});
+  expect("nothing reserved", ask(CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT), uint64_t{0});
+}
+
 // A free in a stream comes behind the work before it, which still needs the pages.
 CONFORM(cuDeviceGraphMemTrim, waits_for_frees_in_streams) {
   CUgraph graph = new_graph();

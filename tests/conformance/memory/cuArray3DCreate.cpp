@@ -57,6 +57,27 @@ CONFORM(cuArray3DCreate, shapes_that_cannot_be) {
   expect_code("the 32-bit ABI", first(&array, &good), CUDA_ERROR_INVALID_CONTEXT);
 }
 
+CONFORM(cuArray3DCreate, planes_and_tiles_that_cannot_be) {
+  auto make = [](size_t width, size_t height, size_t depth, CUarray_format format,
+                 unsigned channels, unsigned flags) {
+    CUDA_ARRAY3D_DESCRIPTOR desc{width, height, depth, format, channels, flags};
+    CUarray array = nullptr;
+    return cuArray3DCreate(&array, &desc);
+  };
+  const auto wrong = CUDA_ERROR_INVALID_VALUE;
+  const auto nv12 = CU_AD_FORMAT_NV12, one = CU_AD_FORMAT_FLOAT;
+  expect_code("NV12", make(64, 32, 0, nv12, 3, 0), CUDA_SUCCESS);
+  expect_code("of one channel", make(64, 32, 0, nv12, 1, 0), wrong);
+  expect_code("of one dimension", make(64, 0, 0, nv12, 3, 0), wrong);
+  expect_code("of odd size", make(63, 32, 0, nv12, 3, 0), wrong);
+  expect_code("packed YUV", make(64, 32, 0, CU_AD_FORMAT_YUY2, 2, 0), CUDA_SUCCESS);
+  expect_code("packed YUV of one channel", make(64, 32, 0, CU_AD_FORMAT_YUY2, 1, 0), wrong);
+  expect_code("sparse", make(64, 32, 0, one, 1, CUDA_ARRAY3D_SPARSE), CUDA_SUCCESS);
+  expect_code("sparse, one dimension", make(64, 0, 0, one, 1, CUDA_ARRAY3D_SPARSE), wrong);
+  expect_code("sparse and deferred",
+              make(64, 32, 0, one, 1, CUDA_ARRAY3D_SPARSE | CUDA_ARRAY3D_DEFERRED_MAPPING), wrong);
+}
+
 CONFORM_WITH(cuArray3DCreate, needs_a_context, initialised) {
   CUarray array;
   CUDA_ARRAY3D_DESCRIPTOR good{4, 4, 4, CU_AD_FORMAT_FLOAT, 1, 0};

@@ -65,6 +65,16 @@ CONFORM(cuMemCreate, wrong_arguments) {
   expect_code("the current node", cuMemCreate(&handle, step, &prop, 0), CUDA_ERROR_INVALID_VALUE);
 }
 
+CONFORM(cuMemCreate, tile_pools_say_what_they_are) {
+  CUmemAllocationProp prop = device_properties(), told{};
+  prop.allocFlags.usage = CU_MEM_CREATE_USAGE_TILE_POOL;
+  CUmemGenericAllocationHandle handle = 0;
+  expect_code("made", cuMemCreate(&handle, granularity(), &prop, 0), CUDA_SUCCESS);
+  REQUIRE(cuMemGetAllocationPropertiesFromHandle(&told, handle));
+  expect("usage", +told.allocFlags.usage, CU_MEM_CREATE_USAGE_TILE_POOL);
+  REQUIRE(cuMemRelease(handle));
+}
+
 CONFORM(cuMemCreate, host_memory) {
   CUmemAllocationProp prop = device_properties();
   prop.location.type = CU_MEM_LOCATION_TYPE_HOST;

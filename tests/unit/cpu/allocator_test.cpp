@@ -10,6 +10,8 @@
 #include <set>
 #include <thread>
 
+#include "drivers/cpu/memory/shared_file.h"
+
 namespace limen::cpu {
 namespace {
 
@@ -198,9 +200,9 @@ TEST_F(AllocatorTest, threads_never_share_a_block) {
 class FreedPagesTest : public AllocatorTest {
  protected:
   FreedPagesTest() {
-    memory_ = std::make_unique<Allocator>(Allocator::Options{
-        space_.partition_base(0), space_.partition_bytes(), limit, "test",
-        [this] { return ++asked_, available_.load(); }, [this] { ++waits_; }});
+    memory_ = std::make_unique<Allocator>(
+        Allocator::Options{space_.partition_base(0), space_.partition_bytes(), limit, "test",
+                           [this] { return ++asked_, available_.load(); }, [this] { ++waits_; }});
   }
   static constexpr uint64_t mib = uint64_t{1} << 20;
   std::atomic<uint64_t> available_{uint64_t{1} << 40};
@@ -283,6 +285,39 @@ TEST_F(FreedPagesTest, go_back_to_the_system_with_time) {
   EXPECT_TRUE(memory_->release(block));
   EXPECT_FALSE(memory_->age_freed(now + 5'000'000'000));
   EXPECT_EQ(memory_->freed_bytes(), 0u);
+}
+
+/// As pools that may be exported have it: all memory is a file's.
+TEST_F(FreedPagesTest, of_a_file_are_kept_and_go_back_sooner) {
+  const uint64_t range = 64 * mib;
+  auto file = SharedFile::create("test", range);
+  ASSERT_TRUE(file);
+  memory_ = std::make_unique<Allocator>(Allocator::Options{
+      space_.partition_base(0), range, range, "test", {}, [this] { ++waits_; }, file});
+  auto in_file = [&](uint64_t address) {
+    unsigned char value = 1;
+    EXPECT_TRUE(file->read(address - space_.partition_base(0), &value, 1));
+    return value;
+  };
+  const uint64_t block = get(mib);
+  byte_at(block) = 7, byte_at(block + mib - 1) = 8;
+  EXPECT_TRUE(memory_->release(block, Allocator::Stray::passes));
+  EXPECT_EQ(memory_->freed_bytes(), mib);
+  EXPECT_EQ(get(mib - 8192), block);
+  EXPECT_EQ(byte_at(block), 7);
+  EXPECT_EQ(in_file(block), 7);
+  EXPECT_EQ(in_file(block + mib - 1), 0);  // cut off, and given back
+  EXPECT_DEATH(byte_at(block + mib - 8192) = 1, "");
+  EXPECT_TRUE(memory_->release(block));
+  const uint64_t now = coarse_clock_ns();
+  memory_->seal_freed();
+  EXPECT_DEATH(byte_at(block) = 1, "");
+  EXPECT_TRUE(memory_->age_freed(now + 100'000'000));
+  EXPECT_EQ(in_file(block), 7);
+  EXPECT_FALSE(memory_->age_freed(now + 600'000'000));
+  EXPECT_EQ(in_file(block), 0);
+  EXPECT_EQ(memory_->freed_bytes(), 0u);
+  EXPECT_GT(waits_, 1);
 }
 
 TEST_F(FreedPagesTest, are_bounded) {

@@ -23,9 +23,12 @@ namespace limen::cpu {
 namespace {
 
 /// source: CUDA C++ Programming Guide 13.0, "Checking Memory Footprint": reserved is what the
-/// driver holds for graphs, used what at least one graph has mapped.
+/// driver holds for graphs, used what at least one graph has mapped. What the program freed itself
+/// stays mapped beyond its graph's end, until it is trimmed or a launch needs it: source,
+/// cuda.core's test_graph_mem_set_attributes.
 struct Counters {
   uint64_t used = 0, used_high = 0;
+  uint64_t left = 0;  ///< of `used`: of graphs that are gone
   uint64_t idle = 0;  ///< reserved, of no graph
   uint64_t reserved_high = 0;
   uint64_t reserved() const { return used + idle; }
@@ -86,7 +89,10 @@ void make_resident(GraphBlock& block, Stream& stream) {
     const uint64_t bytes = whole_pages(block.bytes);
     const uint64_t reused = std::min(bytes, counters.idle);
     counters.idle -= reused;
-    take_from_others(block, bytes - reused, stream);
+    const uint64_t inherited = std::min(bytes - reused, counters.left);
+    counters.left -= inherited;
+    counters.used -= inherited;
+    take_from_others(block, bytes - reused - inherited, stream);
     counters.used += bytes;
     counters.used_high = std::max(counters.used_high, counters.used);
     counters.reserved_high = std::max(counters.reserved_high, counters.reserved());
@@ -169,13 +175,18 @@ GraphBlock::~GraphBlock() {
   // Another may have the address by now, when a context took the block with it.
   if (auto found = book().blocks.find(base); found != book().blocks.end() && found->second == this)
     book().blocks.erase(found);
+  Allocation found;
+  const bool is_there = device->memory().find(base, &found) && found.id == block_id;
   if (resident) {
     Counters& counters = book().counters[device];
-    counters.used -= whole_pages(bytes);
-    counters.idle += whole_pages(bytes);
+    if (is_there && freed_by_call) {
+      counters.left += whole_pages(bytes);
+    } else {
+      counters.used -= whole_pages(bytes);
+      counters.idle += whole_pages(bytes);
+    }
   }
-  Allocation found;
-  if (device->memory().find(base, &found) && found.id == block_id) device->memory().release(base);
+  if (is_there) device->memory().release(base);
 }
 
 GraphMemory::~GraphMemory() {
@@ -281,6 +292,8 @@ CUresult begin_memory_use(const GraphMemoryUse& use, bool auto_free, Stream& str
     for (const auto& memory : *list) make_resident(*memory->block, stream);
   for (const auto& memory : use.kept) set_allocated(memory, true);
   for (const auto& memory : use.freed) set_allocated(memory, false);
+  for (const GraphMemoryList* list : lists)
+    for (const auto& memory : *list) memory->block->freed_by_call = false;
   drop_stale_pages();
   return CUDA_SUCCESS;
 }
@@ -306,6 +319,7 @@ CUresult free_graph_memory(uint64_t base, Stream* stream) {
   if (found == book().allocated.end()) return CUDA_ERROR_INVALID_VALUE;
   last = found->second;
   set_allocated(last, false);
+  last->block->freed_by_call = true;
   // What is queued before the free may still touch the pages.
   last->block->freed = stream && !stream->idle() ? stream->tail() : StreamPoint{};
   if (stream) last->block->stream = stream->weak_from_this();
@@ -364,6 +378,7 @@ CUresult cuDeviceGraphMemTrim(CUdevice dev) {
   std::lock_guard lock(book().mutex);
   Counters& counters = book().counters[device];
   counters.idle = 0;
+  counters.used -= std::exchange(counters.left, 0);
   for (auto& [base, block] : book().blocks) {
     if (block->device != device || !is_unused(*block)) continue;
     if (block->resident || block->stale) drop_pages(*block);

@@ -27,11 +27,12 @@ struct GraphBlock {
 
   // Guarded by the lock of graph_memory.cpp.
   std::vector<GraphMemory*> uses;
-  bool resident = false;   ///< has physical memory, as the program is told
-  bool stale = false;      ///< another block has it since: the pages go when nothing needs them
-  bool allocated = false;  ///< one of its uses is
-  uint32_t running = 0;    ///< launches under way
-  StreamPoint freed;       ///< of the latest free in a stream
+  bool resident = false;       ///< has physical memory, as the program is told
+  bool stale = false;          ///< another block has it since: the pages go when nothing needs them
+  bool allocated = false;      ///< one of its uses is
+  uint32_t running = 0;        ///< launches under way
+  bool freed_by_call = false;  ///< the latest free was no node's
+  StreamPoint freed;           ///< of the latest free in a stream
   std::weak_ptr<Stream> stream;  ///< of its latest launch or free: what follows there may take it
 };
 

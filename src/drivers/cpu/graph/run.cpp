@@ -32,14 +32,16 @@ uint64_t extent(uint64_t width, uint64_t height, uint64_t depth, uint64_t pitch,
   return (depth - 1) * slice + (height - 1) * pitch + width;
 }
 
-/// Memory may have been freed since the node was made.
+/// Memory may have been freed since the node was made; of a sparse array, its table.
 bool is_live(const Transfer& job) {
-  return is_live_range(job.dst,
-                       extent(job.width, job.height, job.depth, job.dst_pitch, job.dst_slice),
-                       Use::write) &&
-         is_live_range(job.src,
-                       extent(job.width, job.height, job.depth, job.src_pitch, job.src_slice),
-                       Use::read);
+  auto side = [&](const engine::TileMap* tiles, uint64_t first, uint64_t pitch, uint64_t slice,
+                  Use use) {
+    return tiles
+               ? is_live_range(reinterpret_cast<uint64_t>(tiles), sizeof *tiles, use)
+               : is_live_range(first, extent(job.width, job.height, job.depth, pitch, slice), use);
+  };
+  return side(job.dst_tiles, job.dst, job.dst_pitch, job.dst_slice, Use::write) &&
+         side(job.src_tiles, job.src, job.src_pitch, job.src_slice, Use::read);
 }
 
 bool is_live(const Fill& job) {

@@ -7,6 +7,8 @@
 #include <chrono>
 #include <thread>
 
+#include "drivers/cpu/memory/pool.h"
+
 namespace limen::cpu {
 
 void Ageing::wake() {
@@ -38,6 +40,7 @@ void Ageing::run() {
       std::this_thread::sleep_for(tick);
       left = false;
       for (Allocator* allocator : watched_) left |= allocator->age_freed(coarse_clock_ns());
+      left |= age_pools(coarse_clock_ns());
     }
   }
 }

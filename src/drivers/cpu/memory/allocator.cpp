@@ -394,8 +394,7 @@ bool Allocator::reuse(uint64_t base, uint64_t bytes, MemoryKind kind, uint32_t o
 bool Allocator::release_slot(Region* region, uint32_t slot, bool keep, Stray stray) {
   if (!region->slot_bytes) {
     used_.fetch_sub(region->committed, std::memory_order_relaxed);
-    if (keep && options_.freed_waits && !options_.file && !region->file)
-      return keep_freed(region, stray);
+    if (keep && options_.freed_waits && !region->file) return keep_freed(region, stray);
     --page_regions_;
     return_chunks(region);
     return false;

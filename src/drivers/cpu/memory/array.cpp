@@ -1,5 +1,6 @@
-// cuArray* and cuMipmappedArray*: made, described and freed. Copies are in copy.cpp.
-// Sparse, deferred, depth and multi-planar arrays are refused by name. Thread rule: any thread.
+// cuArray* and cuMipmappedArray*: made, described and freed. Copies are in copy.cpp, what is
+// special to sparse and deferred arrays in sparse.cpp. Depth and multi-planar arrays are refused by
+// name. Thread rule: any thread.
 #include "drivers/cpu/memory/array.h"
 
 #include <algorithm>
@@ -12,13 +13,14 @@
 #include "abi/cpu_api.h"
 #include "drivers/cpu/context.h"
 #include "drivers/cpu/memory/pool.h"
+#include "drivers/cpu/memory/sparse.h"
 #include "drivers/cpu/stream/order.h"
 
 namespace limen::cpu {
 
 namespace {
 
-constexpr uint64_t row_align_bytes = 64, level_align_bytes = 512;
+constexpr uint64_t row_align_bytes = 64;
 
 /// Every live array that is no level, and every mipmapped array.
 struct Registry {
@@ -33,24 +35,11 @@ Registry& registry() {
 
 uint64_t round_up(uint64_t value, uint64_t to) { return (value + to - 1) / to * to; }
 
-/// The shape of one level; width etc. as the descriptor says them (0: no such dimension).
-engine::Image image_of(const CUDA_ARRAY3D_DESCRIPTOR& d, uint32_t texel_bytes) {
-  engine::Image image;
-  image.width = static_cast<uint32_t>(d.Width);
-  image.height = static_cast<uint32_t>(std::max<size_t>(d.Height, 1));
-  image.depth = static_cast<uint32_t>(std::max<size_t>(d.Depth, 1));
-  image.pitch = round_up(d.Width * texel_bytes, row_align_bytes);
-  image.slice = image.pitch * image.height;
-  return image;
-}
-
-/// Whether CUDA has the format: block-compressed, planar and 10-bit ones, beside the built ones.
-bool is_array_format(CUarray_format format) {
+/// Whether CUDA has the format, which is not built: block-compressed and 10-bit packed ones.
+bool is_other_format(CUarray_format format) {
   const unsigned n = format;
-  return n == CU_AD_FORMAT_UNORM_INT_101010_2 ||
-         (n >= CU_AD_FORMAT_BC1_UNORM && n <= CU_AD_FORMAT_P010) ||
-         (n >= CU_AD_FORMAT_P016 && n <= CU_AD_FORMAT_Y410) ||
-         (n >= CU_AD_FORMAT_NV12 && n <= CU_AD_FORMAT_YUV444_16bit_SemiPlanar);
+  return n == CU_AD_FORMAT_UNORM_INT_101010_2 || n == CU_AD_FORMAT_Y410 ||
+         (n >= CU_AD_FORMAT_BC1_UNORM && n <= CU_AD_FORMAT_BC7_UNORM_SRGB);
 }
 
 CUresult refuse(const char* what) {
@@ -92,14 +81,34 @@ bool fits(const CUDA_ARRAY3D_DESCRIPTOR& d, const Device& device) {
          d.Height <= most(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_HEIGHT);
 }
 
+/// Whether the program maps the array's memory itself.
+bool has_tiles(const CUDA_ARRAY3D_DESCRIPTOR& d) {
+  return d.Flags & (CUDA_ARRAY3D_SPARSE | CUDA_ARRAY3D_DEFERRED_MAPPING);
+}
+
+/// Multi-planar formats count 3 channels, and a plane of fewer texels divides the array. source:
+/// CUDA Runtime API 13.0, cudaCreateChannelDescNV12; CUDA Driver API 13.0, cuArrayGetPlane.
+CUresult check_planar(const CUDA_ARRAY3D_DESCRIPTOR& d) {
+  constexpr unsigned shapes = CUDA_ARRAY3D_CUBEMAP | CUDA_ARRAY3D_TEXTURE_GATHER;
+  const bool plane = d.Height && (!d.Depth || (d.Flags & CUDA_ARRAY3D_LAYERED));
+  if (d.NumChannels != 3 || !plane || has_tiles(d) || (d.Flags & shapes))
+    return CUDA_ERROR_INVALID_VALUE;
+  for (const PlaneShape& one : planes_of(d.Format))
+    if (d.Width % (1u << one.width_shift) || d.Height % (1u << one.height_shift))
+      return CUDA_ERROR_INVALID_VALUE;
+  return CUDA_SUCCESS;
+}
+
 CUresult check_descriptor(const CUDA_ARRAY3D_DESCRIPTOR& d, const Device& device,
                           TexelLayout* texels) {
   // Flags that CUDA does not have are ignored. measured H200, driver 580.x
-  if (d.Flags & CUDA_ARRAY3D_SPARSE) return refuse("sparse");
-  if (d.Flags & CUDA_ARRAY3D_DEFERRED_MAPPING) return refuse("deferred-mapping");
   if (d.Flags & CUDA_ARRAY3D_DEPTH_TEXTURE) return refuse("depth-texture");
   if (d.Flags & CUDA_ARRAY3D_VIDEO_ENCODE_DECODE) return refuse("video");
-  if (CUresult result = layout_of(d.Format, d.NumChannels, texels)) return result;
+  if (!planes_of(d.Format).empty()) {
+    if (CUresult result = check_planar(d)) return result;
+  } else if (CUresult result = layout_of(d.Format, d.NumChannels, texels)) {
+    return result;
+  }
   const bool layered = d.Flags & CUDA_ARRAY3D_LAYERED, cube = d.Flags & CUDA_ARRAY3D_CUBEMAP;
   if (!d.Width) return CUDA_ERROR_INVALID_VALUE;
   if (cube && (d.Width != d.Height || (layered ? !d.Depth || d.Depth % 6 : d.Depth != 6)))
@@ -107,6 +116,10 @@ CUresult check_descriptor(const CUDA_ARRAY3D_DESCRIPTOR& d, const Device& device
   if (layered && !d.Depth) return CUDA_ERROR_INVALID_VALUE;
   if (d.Depth && !d.Height && !layered) return CUDA_ERROR_INVALID_VALUE;
   if ((d.Flags & CUDA_ARRAY3D_TEXTURE_GATHER) && (!d.Height || (d.Depth && !layered)))
+    return CUDA_ERROR_INVALID_VALUE;
+  // source: CUDA Driver API 13.0, cuMemMapArrayAsync: 2D, 2D layered or 3D.
+  if (has_tiles(d) &&
+      (!d.Height || !(d.Flags & CUDA_ARRAY3D_SPARSE) == !(d.Flags & CUDA_ARRAY3D_DEFERRED_MAPPING)))
     return CUDA_ERROR_INVALID_VALUE;
   return fits(d, device) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
@@ -133,26 +146,84 @@ void release(uint64_t memory) {
   if (Allocator* allocator = driver().allocator_of(memory)) allocator->release(memory);
 }
 
+/// The memory of an array's levels, whose images are told where it is; 0 when there is none.
+uint64_t allocate_levels(Context& context, const std::vector<CUDA_ARRAY3D_DESCRIPTOR>& levels,
+                         uint32_t texel_bytes, bool mipmapped,
+                         const std::vector<engine::Image*>& images,
+                         std::shared_ptr<TileStore>* tiles) {
+  if (has_tiles(levels[0])) {
+    auto store = std::make_shared<TileStore>();
+    store->layout = tile_layout(levels, texel_bytes, mipmapped,
+                                levels[0].Flags & CUDA_ARRAY3D_DEFERRED_MAPPING);
+    const uint64_t block = allocate(context, tile_block_bytes(store->layout));
+    if (!block) return 0;
+    lay_out_tiles(*store, block, images);
+    *tiles = std::move(store);
+    return block;
+  }
+  uint64_t bytes = 0;
+  for (engine::Image* image : images) {
+    image->base = bytes;
+    bytes = round_up(bytes + image->slice * image->depth, level_align_bytes);
+  }
+  const uint64_t block = allocate(context, bytes);
+  if (block)
+    for (engine::Image* image : images) image->base += block;
+  return block;
+}
+
+void destroy(Array* array) {
+  for (Array* plane : array->planes) driver().arrays.destroy(plane);
+  if (array->tiles) close_tiles(*array->tiles);
+  driver().arrays.destroy(array);
+}
+
+/// Makes the planes of a new array, one behind the other in its memory. False: there is none left.
+bool make_planes(Context& context, Array* array) {
+  const std::span<const PlaneShape> shapes = planes_of(array->desc.Format);
+  std::vector<engine::Image*> images;
+  for (const PlaneShape& shape : shapes) {
+    Array* plane = driver().arrays.create();
+    if (!plane) return false;
+    array->planes.push_back(plane);
+    plane->owner = array->owner;
+    plane->whole = array;
+    plane->desc = array->desc;
+    plane->desc.Format = shape.format;
+    plane->desc.NumChannels = shape.channels;
+    plane->desc.Width >>= shape.width_shift;
+    plane->desc.Height >>= shape.height_shift;
+    if (layout_of(shape.format, shape.channels, &plane->texels) != CUDA_SUCCESS) return false;
+    plane->image = image_of(plane->desc, plane->texels.bytes());
+    images.push_back(&plane->image);
+  }
+  std::shared_ptr<TileStore> none;
+  array->memory = allocate_levels(context, {array->desc}, 0, false, images, &none);
+  return array->memory != 0;
+}
+
 CUresult create(CUarray* handle, const CUDA_ARRAY3D_DESCRIPTOR& desc) {
   Context* context;
   if (CUresult result = current_usable(&context)) return result;
   if (!handle) return CUDA_ERROR_INVALID_VALUE;
   TexelLayout texels;
   if (CUresult result = check_descriptor(desc, context->device, &texels)) return result;
-  engine::Image image = image_of(desc, texels.bytes());
-  const uint64_t memory = allocate(*context, image.slice * image.depth);
-  if (!memory) return CUDA_ERROR_OUT_OF_MEMORY;
   Array* array = driver().arrays.create();
-  if (!array) {
-    release(memory);
-    return CUDA_ERROR_OUT_OF_MEMORY;
-  }
-  image.base = memory;
+  if (!array) return CUDA_ERROR_OUT_OF_MEMORY;
   array->owner = context->owner;
   array->desc = desc;
   array->texels = texels;
-  array->image = image;
-  array->memory = memory;
+  if (!planes_of(desc.Format).empty()) {
+    make_planes(*context, array);
+  } else {
+    array->image = image_of(desc, texels.bytes());
+    array->memory =
+        allocate_levels(*context, {desc}, texels.bytes(), false, {&array->image}, &array->tiles);
+  }
+  if (!array->memory) {
+    destroy(array);
+    return CUDA_ERROR_OUT_OF_MEMORY;
+  }
   {
     std::lock_guard lock(registry().mutex);
     registry().arrays.insert(array);
@@ -179,11 +250,22 @@ unsigned most_levels(const CUDA_ARRAY3D_DESCRIPTOR& d) {
 }
 
 void destroy(MipmappedArray* mipmapped) {
+  if (mipmapped->tiles) close_tiles(*mipmapped->tiles);
   for (Array* level : mipmapped->levels) driver().arrays.destroy(level);
   driver().mipmapped_arrays.destroy(mipmapped);
 }
 
 }  // namespace
+
+engine::Image image_of(const CUDA_ARRAY3D_DESCRIPTOR& d, uint32_t texel_bytes) {
+  engine::Image image;
+  image.width = static_cast<uint32_t>(d.Width);
+  image.height = static_cast<uint32_t>(std::max<size_t>(d.Height, 1));
+  image.depth = static_cast<uint32_t>(std::max<size_t>(d.Depth, 1));
+  image.pitch = round_up(d.Width * texel_bytes, row_align_bytes);
+  image.slice = image.pitch * image.height;
+  return image;
+}
 
 CUresult layout_of(CUarray_format format, unsigned channels, TexelLayout* out) {
   using engine::TexelFormat;
@@ -193,6 +275,10 @@ CUresult layout_of(CUarray_format format, unsigned channels, TexelLayout* out) {
   auto plain = [&](TexelFormat f) {
     out->format = f;
     return CUDA_SUCCESS;
+  };
+  auto packed = [&](TexelFormat f, unsigned count) {
+    out->format = f;
+    return channels == count ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
   };
   // Three formats in a row for 1, 2 and 4 channels.
   auto normal = [&](TexelFormat f, CUarray_format first) {
@@ -234,8 +320,18 @@ CUresult layout_of(CUarray_format format, unsigned channels, TexelLayout* out) {
     case CU_AD_FORMAT_SNORM_INT16X2:
     case CU_AD_FORMAT_SNORM_INT16X4:
       return normal(TexelFormat::s16, CU_AD_FORMAT_SNORM_INT16X1);
+    // Packed YUV: the channels lie as in other formats, what they mean is the program's.
+    case CU_AD_FORMAT_YUY2:
+      return packed(TexelFormat::u8, 2);
+    case CU_AD_FORMAT_AYUV:
+      return packed(TexelFormat::u8, 4);
+    case CU_AD_FORMAT_Y210:
+    case CU_AD_FORMAT_Y216:
+      return packed(TexelFormat::u16, 2);
+    case CU_AD_FORMAT_Y416:
+      return packed(TexelFormat::u16, 4);
     default:
-      if (!is_array_format(format)) return CUDA_ERROR_INVALID_VALUE;
+      if (!is_other_format(format)) return CUDA_ERROR_INVALID_VALUE;
       return report({Code::not_supported,
                      fmt::format("array format {} is not built yet", static_cast<int>(format)),
                      ""});
@@ -247,6 +343,47 @@ Array* array_of(CUarray handle) {
   return array && context_of_owner(array->owner) ? array : nullptr;
 }
 
+Array* texels_of(CUarray handle) {
+  Array* array = array_of(handle);
+  return array && array->planes.empty() ? array : nullptr;
+}
+
+std::span<const PlaneShape> planes_of(CUarray_format format) {
+  constexpr auto u8 = CU_AD_FORMAT_UNSIGNED_INT8, u16 = CU_AD_FORMAT_UNSIGNED_INT16;
+  // source: CUDA Driver API 13.0, CUarray_format and cuArrayGetPlane (NV12; the others by what
+  // their sampling says). 10-bit ones have 16 bits a channel.
+  static constexpr PlaneShape nv12[] = {{u8, 1, 0, 0}, {u8, 2, 1, 1}};
+  static constexpr PlaneShape p016[] = {{u16, 1, 0, 0}, {u16, 2, 1, 1}};
+  static constexpr PlaneShape nv16[] = {{u8, 1, 0, 0}, {u8, 2, 1, 0}};
+  static constexpr PlaneShape p216[] = {{u16, 1, 0, 0}, {u16, 2, 1, 0}};
+  static constexpr PlaneShape semi8[] = {{u8, 1, 0, 0}, {u8, 2, 0, 0}};
+  static constexpr PlaneShape semi16[] = {{u16, 1, 0, 0}, {u16, 2, 0, 0}};
+  static constexpr PlaneShape planar8[] = {{u8, 1, 0, 0}, {u8, 1, 0, 0}, {u8, 1, 0, 0}};
+  static constexpr PlaneShape planar16[] = {{u16, 1, 0, 0}, {u16, 1, 0, 0}, {u16, 1, 0, 0}};
+  switch (format) {
+    case CU_AD_FORMAT_NV12:
+      return nv12;
+    case CU_AD_FORMAT_P010:
+    case CU_AD_FORMAT_P016:
+      return p016;
+    case CU_AD_FORMAT_NV16:
+      return nv16;
+    case CU_AD_FORMAT_P210:
+    case CU_AD_FORMAT_P216:
+      return p216;
+    case CU_AD_FORMAT_YUV444_8bit_SemiPlanar:
+      return semi8;
+    case CU_AD_FORMAT_YUV444_16bit_SemiPlanar:
+      return semi16;
+    case CU_AD_FORMAT_Y444_PLANAR8:
+      return planar8;
+    case CU_AD_FORMAT_Y444_PLANAR10:
+      return planar16;
+    default:
+      return {};
+  }
+}
+
 MipmappedArray* mipmapped_array_of(CUmipmappedArray handle) {
   MipmappedArray* array = driver().mipmapped_arrays.resolve(handle);
   return array && context_of_owner(array->owner) ? array : nullptr;
@@ -256,7 +393,7 @@ void forget_arrays(uint32_t owner) {
   std::lock_guard lock(registry().mutex);
   std::erase_if(registry().arrays, [owner](Array* array) {
     if (array->owner != owner) return false;
-    driver().arrays.destroy(array);
+    destroy(array);
     return true;
   });
   std::erase_if(registry().mipmapped, [owner](MipmappedArray* array) {
@@ -303,28 +440,14 @@ CUresult cuArray3DGetDescriptor(CUDA_ARRAY3D_DESCRIPTOR* pArrayDescriptor, CUarr
   return CUDA_SUCCESS;
 }
 
-CUresult cuArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS* memoryRequirements,
-                                      CUarray array, CUdevice device) {
-  if (!memoryRequirements || !array) return CUDA_ERROR_INVALID_VALUE;
-  const Array* found = array_of(array);
-  if (!found) return CUDA_ERROR_INVALID_HANDLE;
-  // Other arrays have their memory; that is seen before the device. source: CUDA Driver API 13.0,
-  // cuArrayGetMemoryRequirements; measured H200, driver 580.x
-  if (!(found->desc.Flags & CUDA_ARRAY3D_DEFERRED_MAPPING)) return CUDA_ERROR_INVALID_VALUE;
-  if (!driver().device(device)) return CUDA_ERROR_INVALID_DEVICE;
-  *memoryRequirements = {};
-  memoryRequirements->size = found->image.slice * found->image.depth;
-  memoryRequirements->alignment = level_align_bytes;
-  return CUDA_SUCCESS;
-}
-
 CUresult cuArrayDestroy(CUarray hArray) {
   // The handle is looked at before the context. measured H200, driver 580.x
   Array* array = array_of(hArray);
   if (!array) return CUDA_ERROR_INVALID_HANDLE;
   Context* context;
   if (CUresult result = current_usable(&context)) return result;
-  if (array->parent) return CUDA_SUCCESS;  // its mipmapped array's to free. measured the same way
+  // Its mipmapped array's to free: measured the same way. Planes likewise.
+  if (array->parent || array->whole) return CUDA_SUCCESS;
   wait_for_use(array->owner);
   if (context->busy()) context->synchronize();
   if (!driver().arrays.retire(array)) return CUDA_ERROR_INVALID_HANDLE;
@@ -332,8 +455,9 @@ CUresult cuArrayDestroy(CUarray hArray) {
     std::lock_guard lock(registry().mutex);
     registry().arrays.erase(array);
   }
-  release(array->memory);
-  driver().arrays.destroy(array);
+  const uint64_t memory = array->memory;
+  destroy(array);
+  release(memory);
   return CUDA_SUCCESS;
 }
 
@@ -346,16 +470,19 @@ CUresult cuMipmappedArrayCreate(CUmipmappedArray* pHandle,
   const CUDA_ARRAY3D_DESCRIPTOR desc = *pMipmappedArrayDesc;
   TexelLayout texels;
   if (CUresult result = check_descriptor(desc, context->device, &texels)) return result;
+  if (!planes_of(desc.Format).empty()) return refuse("mipmapped multi-planar");
   // source: CUDA Driver API 13.0, cuMipmappedArrayCreate: clamped to 1 + floor(log2(longest side)).
   const unsigned count = std::clamp(numMipmapLevels, 1u, most_levels(desc));
-  std::vector<uint64_t> offsets;
-  uint64_t bytes = 0;
+  std::vector<CUDA_ARRAY3D_DESCRIPTOR> levels;
+  std::vector<engine::Image> images(count);
+  std::vector<engine::Image*> places;
   for (unsigned i = 0; i < count; ++i) {
-    const engine::Image image = image_of(level_of(desc, i), texels.bytes());
-    offsets.push_back(bytes);
-    bytes = round_up(bytes + image.slice * image.depth, level_align_bytes);
+    levels.push_back(level_of(desc, i));
+    images[i] = image_of(levels[i], texels.bytes());
+    places.push_back(&images[i]);
   }
-  const uint64_t memory = allocate(*context, bytes);
+  std::shared_ptr<TileStore> tiles;
+  const uint64_t memory = allocate_levels(*context, levels, texels.bytes(), true, places, &tiles);
   if (!memory) return CUDA_ERROR_OUT_OF_MEMORY;
   MipmappedArray* mipmapped = driver().mipmapped_arrays.create();
   if (!mipmapped) {
@@ -365,6 +492,7 @@ CUresult cuMipmappedArrayCreate(CUmipmappedArray* pHandle,
   mipmapped->owner = context->owner;
   mipmapped->desc = desc;
   mipmapped->memory = memory;
+  mipmapped->tiles = tiles;
   for (unsigned i = 0; i < count; ++i) {
     Array* level = driver().arrays.create();
     if (!level) {
@@ -373,11 +501,11 @@ CUresult cuMipmappedArrayCreate(CUmipmappedArray* pHandle,
       return CUDA_ERROR_OUT_OF_MEMORY;
     }
     level->owner = context->owner;
-    level->desc = level_of(desc, i);
+    level->desc = levels[i];
     level->texels = texels;
-    level->image = image_of(level->desc, texels.bytes());
-    level->image.base = memory + offsets[i];
+    level->image = images[i];
     level->parent = mipmapped;
+    level->tiles = tiles;
     mipmapped->levels.push_back(level);
   }
   {
@@ -400,21 +528,6 @@ CUresult cuMipmappedArrayGetLevel(CUarray* pLevelArray, CUmipmappedArray hMipmap
   return CUDA_SUCCESS;
 }
 
-CUresult cuMipmappedArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS* memoryRequirements,
-                                               CUmipmappedArray mipmap, CUdevice device) {
-  if (!memoryRequirements || !mipmap) return CUDA_ERROR_INVALID_VALUE;
-  const MipmappedArray* found = mipmapped_array_of(mipmap);
-  if (!found) return CUDA_ERROR_INVALID_HANDLE;
-  if (!(found->desc.Flags & CUDA_ARRAY3D_DEFERRED_MAPPING)) return CUDA_ERROR_INVALID_VALUE;
-  if (!driver().device(device)) return CUDA_ERROR_INVALID_DEVICE;
-  const engine::Image& last = found->levels.back()->image;
-  *memoryRequirements = {};
-  memoryRequirements->size =
-      round_up(last.base + last.slice * last.depth - found->memory, level_align_bytes);
-  memoryRequirements->alignment = level_align_bytes;
-  return CUDA_SUCCESS;
-}
-
 CUresult cuMipmappedArrayDestroy(CUmipmappedArray hMipmappedArray) {
   MipmappedArray* mipmapped = mipmapped_array_of(hMipmappedArray);
   if (!mipmapped) return CUDA_ERROR_INVALID_HANDLE;
@@ -427,48 +540,21 @@ CUresult cuMipmappedArrayDestroy(CUmipmappedArray hMipmappedArray) {
     std::lock_guard lock(registry().mutex);
     registry().mipmapped.erase(mipmapped);
   }
-  release(mipmapped->memory);
+  const uint64_t memory = mipmapped->memory;
   destroy(mipmapped);
+  release(memory);
   return CUDA_SUCCESS;
 }
 
-/// partial: multi-planar formats are not built, so no array has planes
-CUresult cuArrayGetPlane(CUarray* pPlaneArray, CUarray hArray, unsigned int) {
-  if (!array_of(hArray)) return CUDA_ERROR_INVALID_HANDLE;
+CUresult cuArrayGetPlane(CUarray* pPlaneArray, CUarray hArray, unsigned int planeIdx) {
+  const Array* array = array_of(hArray);
+  if (!array) return CUDA_ERROR_INVALID_HANDLE;
   Context* context;
   if (CUresult result = current_usable(&context)) return result;
-  // Planes of an array without any. source: CUDA Driver API 13.0, cuArrayGetPlane
-  return CUDA_ERROR_INVALID_VALUE;
-}
-
-/// partial: sparse arrays are not built, so none has these properties
-CUresult cuArrayGetSparseProperties(CUDA_ARRAY_SPARSE_PROPERTIES* sparseProperties, CUarray array) {
-  if (!sparseProperties) return CUDA_ERROR_INVALID_VALUE;
-  return array_of(array) ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_INVALID_HANDLE;
-}
-
-/// partial: sparse arrays are not built, so none has these properties
-CUresult cuMipmappedArrayGetSparseProperties(CUDA_ARRAY_SPARSE_PROPERTIES* sparseProperties,
-                                             CUmipmappedArray mipmap) {
-  if (!sparseProperties) return CUDA_ERROR_INVALID_VALUE;
-  return mipmapped_array_of(mipmap) ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_INVALID_HANDLE;
-}
-
-/// partial: sparse and deferred-mapping arrays are not built, so nothing can be mapped into one
-CUresult cuMemMapArrayAsync(CUarrayMapInfo* mapInfoList, unsigned int count, CUstream hStream) {
-  if (!mapInfoList || !count) return CUDA_ERROR_INVALID_VALUE;
-  ResolvedStream on;
-  if (CUresult result = resolve_stream(hStream, &on)) return result;
-  for (unsigned i = 0; i < count; ++i) {
-    const CUarrayMapInfo& info = mapInfoList[i];
-    const bool array = info.resourceType == CU_RESOURCE_TYPE_ARRAY;
-    if (!array && info.resourceType != CU_RESOURCE_TYPE_MIPMAPPED_ARRAY)
-      return CUDA_ERROR_INVALID_VALUE;
-    const bool live = array ? array_of(info.resource.array) != nullptr
-                            : mipmapped_array_of(info.resource.mipmap) != nullptr;
-    if (!live) return CUDA_ERROR_INVALID_HANDLE;
-  }
-  return CUDA_ERROR_INVALID_VALUE;  // none of them is sparse
+  // An array without planes has none. source: CUDA Driver API 13.0, cuArrayGetPlane
+  if (!pPlaneArray || planeIdx >= array->planes.size()) return CUDA_ERROR_INVALID_VALUE;
+  *pPlaneArray = reinterpret_cast<CUarray>(array->planes[planeIdx]);
+  return CUDA_SUCCESS;
 }
 
 }  // namespace limen::cpu

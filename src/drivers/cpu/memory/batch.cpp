@@ -23,7 +23,7 @@ uint64_t element_bytes(const CUDA_MEMCPY3D_BATCH_OP& op) {
   uint64_t bytes = 0;
   for (const CUmemcpy3DOperand* side : {&op.src, &op.dst}) {
     if (side->type != CU_MEMCPY_OPERAND_TYPE_ARRAY) continue;
-    const Array* array = array_of(side->op.array.array);
+    const Array* array = texels_of(side->op.array.array);
     if (!array) continue;
     if (bytes && bytes != array->texels.bytes()) return 0;
     bytes = array->texels.bytes();
@@ -42,7 +42,7 @@ struct Side {
 CUresult read_side(const CUmemcpy3DOperand& from, const CUextent3D& extent, uint64_t element,
                    Side* out) {
   if (from.type == CU_MEMCPY_OPERAND_TYPE_ARRAY) {
-    if (!array_of(from.op.array.array)) return CUDA_ERROR_INVALID_VALUE;
+    if (!texels_of(from.op.array.array)) return CUDA_ERROR_INVALID_VALUE;
     out->type = CU_MEMORYTYPE_ARRAY;
     out->array = from.op.array.array;
     out->x = from.op.array.offset.x * element;

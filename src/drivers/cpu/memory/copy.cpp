@@ -168,7 +168,7 @@ CUresult pitched_operand(CUmemorytype type, const void* host, CUdeviceptr device
       out->side = Side::any;
       break;
     case CU_MEMORYTYPE_ARRAY:
-      out->array = array_of(array);
+      out->array = texels_of(array);
       if (!out->array) return CUDA_ERROR_INVALID_VALUE;  // measured H200, driver 580.x
       break;
     default:
@@ -190,6 +190,11 @@ CUresult place_in_array(Pitched& side, uint64_t width, uint64_t height, uint64_t
     return CUDA_ERROR_INVALID_VALUE;
   side.pitch = image.pitch;
   side.height = image.height;
+  if (image.tiles) {
+    *info = {};
+    info->memory = Memory::device;
+    return CUDA_SUCCESS;  // see take_tiles
+  }
   *first = image.base + side.z * image.slice + side.y * image.pitch + side.x;
   *info = {};
   info->memory = Memory::device;
@@ -228,6 +233,14 @@ CUresult place_box(Pitched& side, uint64_t width, uint64_t height, uint64_t dept
   return check_range(*first, bytes, side.side == Side::device, side.use, info);
 }
 
+/// Tells a job that its side is a sparse array's.
+void take_tiles(const Pitched& side, const engine::TileMap** tiles, uint64_t* x, uint64_t* y,
+                uint64_t* z) {
+  if (!side.array || !side.array->image.tiles) return;
+  *tiles = side.array->image.tiles;
+  *x = side.x, *y = side.y, *z = side.array->image.first_slice + side.z;
+}
+
 /// The job of a copy between two boxes.
 CUresult plan_box(Pitched dst, Pitched src, uint64_t width, uint64_t height, uint64_t depth,
                   CopyPlan* out) {
@@ -242,6 +255,8 @@ CUresult plan_box(Pitched dst, Pitched src, uint64_t width, uint64_t height, uin
   job.src_pitch = src.pitch;
   job.dst_slice = dst.pitch * dst.height;
   job.src_slice = src.pitch * src.height;
+  take_tiles(dst, &job.dst_tiles, &job.dst, &job.dst_pitch, &job.dst_slice);
+  take_tiles(src, &job.src_tiles, &job.src, &job.src_pitch, &job.src_slice);
   return CUDA_SUCCESS;
 }
 
@@ -342,7 +357,7 @@ CUresult copy_array_linear(CUarray handle, uint64_t offset, uint64_t address, Si
   if (CUresult result = resolve_for(wait, stream, &on)) return result;
   if (bytes == 0) return CUDA_SUCCESS;  // before the handle. measured H200, driver 580.x
   Pitched at, linear = linear_operand(address, side);
-  at.array = array_of(handle);
+  at.array = texels_of(handle);
   if (!at.array) return CUDA_ERROR_INVALID_VALUE;
   at.x = offset;
   return to_array ? copy_box(at, linear, bytes, 1, 1, on, wait)
@@ -355,7 +370,7 @@ CUresult copy_array_to_array(CUarray dst_handle, uint64_t dst_offset, CUarray sr
   if (CUresult result = resolve_for(Wait::host_sync, stream, &on)) return result;
   if (bytes == 0) return CUDA_SUCCESS;
   Pitched dst, src;
-  dst.array = array_of(dst_handle), src.array = array_of(src_handle);
+  dst.array = texels_of(dst_handle), src.array = texels_of(src_handle);
   if (!dst.array || !src.array) return CUDA_ERROR_INVALID_VALUE;
   dst.x = dst_offset, src.x = src_offset;
   return copy_box(dst, src, bytes, 1, 1, on, Wait::host_sync);

@@ -3,19 +3,22 @@
 // freed by the program: a stray access must fault) or for a moment (memory that a pool gave back),
 // then sealed, then lazy: the system takes them when it is short, as if they were free. What nobody
 // wanted for seconds is given back. Bounded by a share of the device's and of the free memory.
-// Thread rule: under the allocator's mutex. docs: design/memory.md
+// Pages of a file (pools that may be exported) cannot be lazy: they go sooner. Thread rule: under
+// the allocator's mutex. docs: design/memory.md
 #include <sys/mman.h>
 #include <time.h>
 
 #include <iterator>
 
 #include "drivers/cpu/memory/allocator.h"
+#include "drivers/cpu/memory/shared_file.h"
 
 namespace limen::cpu {
 
 namespace {
 
-constexpr uint64_t lazy_after_ns = 50'000'000, drop_after_ns = 2'000'000'000;
+constexpr uint64_t lazy_after_ns = 50'000'000, drop_after_ns = 2'000'000'000,
+                   drop_file_after_ns = 500'000'000;
 
 void* pages_of(uint64_t address) { return reinterpret_cast<void*>(address); }
 
@@ -90,8 +93,10 @@ Allocator::Region* Allocator::take_freed(uint64_t committed, bool also_lazy) {
       return_chunks(region);
       return nullptr;
     }
-    if (region->committed > committed)
-      AddressSpace::release(region->base + committed, region->committed - committed);
+    if (const uint64_t rest = region->committed - committed) {
+      AddressSpace::release(region->base + committed, rest);
+      if (options_.file) options_.file->discard(region->base + committed - options_.base, rest);
+    }
     region->committed = committed;
     region->pages = Pages::live;
     return region;
@@ -118,7 +123,9 @@ void Allocator::seal_freed() {
 
 bool Allocator::age_freed(uint64_t now_ns) {
   std::lock_guard lock(mutex_);
-  while (oldest_ && now_ns - oldest_->freed_ns >= drop_after_ns) drop_oldest_freed();
+  const uint64_t drop_ns = options_.file ? drop_file_after_ns : drop_after_ns;
+  while (oldest_ && now_ns - oldest_->freed_ns >= drop_ns) drop_oldest_freed();
+  if (options_.file) return oldest_ != nullptr;
   for (Region* region = oldest_; region && now_ns - region->freed_ns >= lazy_after_ns;
        region = region->next) {
     if (region->pages == Pages::lazy) continue;

@@ -159,7 +159,8 @@ uint64_t available_memory_bytes(const LimitFiles& files) {
 
 uint64_t resident_bytes(const LimitFiles& files) {
   const Text text(files.proc + "/self/statm");
-  const std::string_view second = text.all().substr(std::min(text.all().find(' '), text.all().size()));
+  const std::string_view second =
+      text.all().substr(std::min(text.all().find(' '), text.all().size()));
   return number_in(second, 0) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }
 

@@ -17,10 +17,11 @@ struct PhysicalMemory {
   CUmemAllocationProp prop{};
   uint64_t bytes = 0;
   std::shared_ptr<SharedFile> file;
-  uint64_t offset = 0;           ///< in the file
-  bool in_parts = false;         ///< of the file that all allocations nobody exported share
-  Allocator* charged = nullptr;  ///< whose memory it counts as; null: imported
-  uint32_t handles = 1, mappings = 0;
+  uint64_t offset = 0;                 ///< in the file
+  bool in_parts = false;               ///< of the file that all allocations nobody exported share
+  Allocator* charged = nullptr;        ///< whose memory it counts as; null: imported
+  uint32_t handles = 1, mappings = 0;  ///< pieces of sparse arrays are mappings, too
+  uint64_t view = 0;                   ///< where sparse arrays have all of it mapped; 0: none has
 };
 
 constexpr uint64_t allocation_granularity_bytes = chunk_bytes;

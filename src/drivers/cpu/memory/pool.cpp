@@ -58,7 +58,8 @@ bool make_private_memory(MemPool& pool) {
   VirtualSpace& space = driver().virtual_space;
   pool.range = space.reserve(bytes, 0, 0);
   if (!pool.range) return false;
-  pool.memory = new Allocator({pool.range, bytes, limit, "pool", {}, {}, pool.file});
+  auto freed_waits = [] { driver().ageing.wake(); };
+  pool.memory = new Allocator({pool.range, bytes, limit, "pool", {}, freed_waits, pool.file});
   space.add_allocator(pool.range, pool.memory);
   return true;
 }
@@ -118,7 +119,12 @@ uint64_t MemPool::take_idle(uint64_t bytes, uint64_t most, uint32_t owner, Strea
 
 uint64_t MemPool::make_block(uint64_t bytes, uint32_t owner) {
   if (most_bytes && (bytes > most_bytes || reserved_bytes > most_bytes - bytes)) return 0;
-  if (charged && !charged->charge(bytes)) return 0;
+  // What was freed and kept is not charged, but is memory all the same.
+  if (charged && !charged->charge(bytes)) {
+    if (!memory->freed_bytes()) return 0;
+    memory->drop_freed();
+    if (!charged->charge(bytes)) return 0;
+  }
   const uint64_t base =
       memory->allocate(bytes, MemoryKind::pool, owner, managed() ? pool_block_managed : 0);
   if (!base) {
@@ -235,6 +241,7 @@ void MemPool::forget(uint32_t owner) {
     reserved_bytes -= it->second;
     it = live.erase(it);
   }
+  if (charged) memory->drop_freed();
 }
 
 CUresult resolve_pool(CUmemoryPool handle, MemPool** pool) {
@@ -352,7 +359,10 @@ void trim_pools(Device& device) {
   {
     std::shared_lock lock(book().mutex);
     for (MemPool* pool : book().pools)
-      if (belongs_to(*pool, device) && pool->idle_bytes.load()) pool->trim(0);
+      if (belongs_to(*pool, device)) {
+        if (pool->idle_bytes.load()) pool->trim(0);
+        if (pool->charged) pool->memory->drop_freed();
+      }
   }
   for (Device* any : driver().devices) any->memory().drop_freed();
 }
@@ -372,6 +382,14 @@ void trim_pools_at_sync(Device& device) {
     }
   }
   if (ended) sweep_ended_pools();
+}
+
+bool age_pools(uint64_t now_ns) {
+  std::shared_lock lock(book().mutex);  // a pool is destroyed once it is off the list
+  bool left = false;
+  for (MemPool* pool : book().pools)
+    if (pool->memory && pool->charged) left |= pool->memory->age_freed(now_ns);
+  return left;
 }
 
 void forget_pool_blocks(uint32_t owner) {

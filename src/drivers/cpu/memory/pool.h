@@ -32,8 +32,8 @@ struct MemPool {
   const uint64_t most_bytes;  ///< 0: no limit of its own
   bool is_default = false;
   std::atomic<bool> exported{false};  ///< blocks can be from then on
-  bool imported = false;            ///< another process's: nothing can be allocated
-  std::atomic<bool> ending{false};  ///< destroyed while blocks were out; goes with the last
+  bool imported = false;              ///< another process's: nothing can be allocated
+  std::atomic<bool> ending{false};    ///< destroyed while blocks were out; goes with the last
 
   Allocator* memory = nullptr;       ///< where blocks come from; null: imported
   Allocator* charged = nullptr;      ///< whose memory blocks count as, where `memory` is the pool's
@@ -46,8 +46,8 @@ struct MemPool {
     uint32_t owner;
     StreamPoint freed;
   };
-  std::multimap<uint64_t, Idle> idle;  ///< by bytes
-  std::map<uint64_t, uint64_t> live;   ///< base -> bytes reserved
+  std::multimap<uint64_t, Idle> idle;                      ///< by bytes
+  std::map<uint64_t, uint64_t> live;                       ///< base -> bytes reserved
   std::atomic<uint64_t> idle_bytes{0}, reserved_bytes{0};  ///< change under the lock
   uint64_t used_bytes = 0, used_high = 0, reserved_high = 0;
   std::atomic<uint64_t> release_threshold{0};
@@ -105,5 +105,8 @@ void trim_pools(Device& device);
 /// source: CUDA Driver API 13.0, cuMemPoolSetAttribute, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD.
 void trim_pools_at_sync(Device& device);
 void forget_pool_blocks(uint32_t owner);
+/// What age_freed() is to a device's memory, for that of pools that may be exported. False: nothing
+/// is left.
+bool age_pools(uint64_t now_ns);
 
 }  // namespace limen::cpu

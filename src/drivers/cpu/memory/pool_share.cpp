@@ -32,7 +32,7 @@ struct BlockRecord {
 static_assert(sizeof(BlockRecord) == sizeof(CUmemPoolPtrExportData));
 
 uint64_t inode_of(const SharedFile& file) {
-  struct stat status{};
+  struct stat status {};
   return fstat(file.descriptor(), &status) == 0 ? status.st_ino : 0;
 }
 

@@ -63,7 +63,7 @@ ProcessHandle ProcessHandle::make(Kind kind, const SharedFile& file) {
   handle.process = getpid();
   handle.started = start_time_of(handle.process);
   handle.descriptor = file.descriptor();
-  struct stat status{};
+  struct stat status {};
   if (fstat(file.descriptor(), &status) == 0) handle.inode = status.st_ino;
   return handle;
 }
@@ -79,7 +79,7 @@ CUresult ProcessHandle::open(Kind wanted, std::shared_ptr<SharedFile>* file) con
     log::warn("cannot open shared memory of process %d: %s", process, std::strerror(errno));
     return CUDA_ERROR_INVALID_HANDLE;
   }
-  struct stat status{};
+  struct stat status {};
   constexpr int least_seals = F_SEAL_SHRINK | F_SEAL_GROW;
   const int seals = fcntl(opened, F_GET_SEALS);
   const bool same = fstat(opened, &status) == 0 && status.st_ino == inode && seals >= 0 &&

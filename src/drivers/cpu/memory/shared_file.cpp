@@ -44,7 +44,7 @@ std::shared_ptr<SharedFile> SharedFile::create(const char* what, uint64_t bytes)
 }
 
 std::shared_ptr<SharedFile> SharedFile::adopt(int descriptor, uint64_t least_bytes) {
-  struct stat status{};
+  struct stat status {};
   if (descriptor < 0 || fstat(descriptor, &status) != 0) return nullptr;
   off_t end = S_ISREG(status.st_mode) ? status.st_size : lseek(descriptor, 0, SEEK_END);
   uint64_t bytes = end < 0 ? 0 : static_cast<uint64_t>(end);

@@ -44,6 +44,27 @@ void copy_bytes(uint64_t dst, uint64_t src, uint64_t bytes) {
   std::memmove(reinterpret_cast<void*>(dst), reinterpret_cast<const void*>(src), bytes);
 }
 
+/// A row of a job with a sparse array on a side, piece by piece.
+void copy_tiled_row(const Transfer& job, uint64_t slice, uint64_t row) {
+  auto place = [&](const engine::TileMap* tiles, uint64_t base, uint64_t pitch, uint64_t step,
+                   uint64_t x, uint64_t* run) {
+    if (tiles) return tiles->at(base + x, pitch + row, step + slice, run);
+    *run = job.width - x;
+    return reinterpret_cast<uint8_t*>(base + slice * step + row * pitch + x);
+  };
+  for (uint64_t x = 0; x < job.width;) {
+    uint64_t to_run, from_run;
+    uint8_t* to = place(job.dst_tiles, job.dst, job.dst_pitch, job.dst_slice, x, &to_run);
+    const uint8_t* from = place(job.src_tiles, job.src, job.src_pitch, job.src_slice, x, &from_run);
+    const uint64_t bytes = std::min({to_run, from_run, job.width - x});
+    if (to && from)
+      std::memmove(to, from, bytes);
+    else if (to)
+      std::memset(to, 0, bytes);
+    x += bytes;
+  }
+}
+
 void fill_row(uint64_t dst, uint64_t elements, uint32_t value, uint32_t element_bytes) {
   if (element_bytes == 1)
     std::memset(reinterpret_cast<void*>(dst), int(value), elements);
@@ -56,9 +77,11 @@ void fill_row(uint64_t dst, uint64_t elements, uint32_t value, uint32_t element_
 }  // namespace
 
 void Transfer::run(engine::Pool* helpers) const {
-  bool whole = height * depth == 1 ||
-               (dst_pitch == width && src_pitch == width &&
-                (depth == 1 || (dst_slice == width * height && src_slice == width * height)));
+  const bool tiled = dst_tiles || src_tiles;
+  bool whole =
+      !tiled && (height * depth == 1 ||
+                 (dst_pitch == width && src_pitch == width &&
+                  (depth == 1 || (dst_slice == width * height && src_slice == width * height))));
   bool large = helpers && helpers->threads() > 1 && bytes() >= share_above_bytes;
   if (whole && !large) return copy_bytes(dst, src, bytes());
   if (whole) {
@@ -74,9 +97,13 @@ void Transfer::run(engine::Pool* helpers) const {
   uint64_t rows_a_piece =
       large ? std::max<uint64_t>(1, piece_bytes / std::max<uint64_t>(width, 1)) : height * depth;
   uint64_t rows = height * depth;
-  auto copy_rows = [this, rows_a_piece, rows](uint64_t i) {
+  auto copy_rows = [this, rows_a_piece, rows, tiled](uint64_t i) {
     for (uint64_t r = i * rows_a_piece, end = std::min(rows, r + rows_a_piece); r < end; ++r) {
       uint64_t slice = r / height, row = r % height;
+      if (tiled) {
+        copy_tiled_row(*this, slice, row);
+        continue;
+      }
       copy_bytes(dst + slice * dst_slice + row * dst_pitch,
                  src + slice * src_slice + row * src_pitch, width);
     }

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "engine/engine.h"
+#include "engine/texture.h"
 
 namespace limen::cpu {
 
@@ -14,6 +15,9 @@ struct Transfer {
   uint64_t width = 0, height = 1, depth = 1;
   uint64_t dst_pitch = 0, src_pitch = 0;  ///< bytes from row to row
   uint64_t dst_slice = 0, src_slice = 0;  ///< bytes from slice to slice
+  /// Set: that side is a sparse array's, and address, pitch and slice are the box's first x
+  /// (bytes), y and z in it.
+  const engine::TileMap *dst_tiles = nullptr, *src_tiles = nullptr;
 
   uint64_t bytes() const { return width * height * depth; }
   void run(engine::Pool* helpers) const;

@@ -1,7 +1,8 @@
 // Virtual memory management: cuMemAddressReserve to cuMemRetainAllocationHandle. An allocation is a
 // part of one shared file until it is exported; then it moves into a file of its own, so that
 // frameworks with thousands of allocations do not run out of descriptors, and no process sees what
-// it was not handed. Sparse arrays are in array.cpp. Thread rule: any thread; book().mutex is taken
+// it was not handed. Tile pools of sparse arrays are allocations like others; what maps them is in
+// sparse.cpp. Thread rule: any thread; book().mutex is taken
 // before the virtual space's lock.
 #include <fcntl.h>
 #include <unistd.h>
@@ -10,12 +11,14 @@
 #include <bit>
 #include <cstring>
 #include <mutex>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "abi/cpu_api.h"
 #include "drivers/cpu/context.h"
 #include "drivers/cpu/memory/physical.h"
+#include "drivers/cpu/memory/sparse.h"
 #include "drivers/cpu/memory/virtual_space.h"
 #include "engine/fault.h"
 
@@ -61,10 +64,9 @@ CUresult check_properties(const CUmemAllocationProp& prop) {
 CUresult check_flags(const CUmemAllocationProp& prop) {
   if (prop.allocFlags.gpuDirectRDMACapable)
     return report({Code::not_supported, "memory for GPUDirect RDMA needs a GPU", ""});
-  if (prop.allocFlags.usage)
+  if (prop.allocFlags.usage & ~unsigned(CU_MEM_CREATE_USAGE_TILE_POOL))
     return report({Code::not_supported,
-                   fmt::format("memory for usage {:#x} (tile pools, hardware decompression) is not "
-                               "built",
+                   fmt::format("memory for usage {:#x} (hardware decompression) needs a GPU",
                                static_cast<unsigned>(prop.allocFlags.usage)),
                    ""});
   return prop.allocFlags.compressionType > CU_MEM_ALLOCATION_COMP_GENERIC ? CUDA_ERROR_INVALID_VALUE
@@ -74,9 +76,37 @@ CUresult check_flags(const CUmemAllocationProp& prop) {
 /// Frees what neither handle nor mapping holds. Under the book's lock.
 void drop_unused(PhysicalMemory* memory) {
   if (memory->handles || memory->mappings) return;
+  if (memory->view) driver().virtual_space.displace(memory->view, MemoryKind::array);
   if (memory->in_parts) book().parts.give_back(memory->offset, memory->bytes);
   if (memory->charged) memory->charged->uncharge(memory->bytes);
   driver().allocations.destroy(memory);
+}
+
+/// Where sparse arrays read and write an allocation: all of it, mapped once. Under the book's lock.
+uint64_t view_of(PhysicalMemory* memory) {
+  if (memory->view) return memory->view;
+  Mapping mapping;
+  mapping.bytes = memory->bytes;
+  mapping.id = next_block_id();
+  mapping.kind = MemoryKind::array;
+  mapping.device = memory->prop.location.id;
+  mapping.access.readable = mapping.access.writable = ~uint64_t{0};
+  mapping.file = memory->file;
+  mapping.offset = memory->offset;
+  mapping.physical = memory;
+  memory->view = driver().virtual_space.place(std::move(mapping));
+  return memory->view;
+}
+
+/// Gives a piece of a store another holder, or none. Under the book's lock.
+void hand_over(TileStore& store, uint64_t piece, PhysicalMemory* to) {
+  PhysicalMemory*& holder = store.holders[piece];
+  if (to) ++to->mappings;
+  if (PhysicalMemory* before = std::exchange(holder, to)) {
+    --before->mappings;
+    drop_unused(before);
+  }
+  if (!to) store.holders.erase(piece);
 }
 
 /// Moves an allocation into a file of its own with a record at the end.
@@ -125,6 +155,51 @@ CUresult access_bit(const CUmemLocation& location, bool host_memory, uint64_t* b
 }
 
 }  // namespace
+
+CUresult hold_tile_pool(CUmemGenericAllocationHandle handle, int device, uint64_t offset,
+                        TileChange* change) {
+  const uint64_t bytes = change->pieces.size() * engine::TileMap::piece_bytes;
+  std::lock_guard lock(book().mutex);
+  PhysicalMemory* memory = live(handle);
+  if (!memory || !(memory->prop.allocFlags.usage & CU_MEM_CREATE_USAGE_TILE_POOL) ||
+      memory->prop.location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
+      memory->prop.location.id != device || !is_multiple(offset, engine::TileMap::piece_bytes) ||
+      offset > memory->bytes || bytes > memory->bytes - offset)
+    return CUDA_ERROR_INVALID_VALUE;
+  const uint64_t view = view_of(memory);
+  if (!view) return CUDA_ERROR_OUT_OF_MEMORY;
+  ++memory->mappings;
+  change->memory = memory;
+  change->from = reinterpret_cast<uint8_t*>(view + offset);
+  return CUDA_SUCCESS;
+}
+
+void let_go(const TileChange& change) {
+  if (!change.memory) return;
+  std::lock_guard lock(book().mutex);
+  --change.memory->mappings;
+  drop_unused(change.memory);
+}
+
+void apply(const TileChange& change) {
+  {
+    std::lock_guard lock(book().mutex);
+    TileStore& store = *change.store;
+    uint8_t* there = change.from;
+    for (size_t i = 0; i < change.pieces.size() && !store.closed; ++i) {
+      __atomic_store_n(store.table + change.pieces[i], there, __ATOMIC_RELEASE);
+      hand_over(store, change.pieces[i], change.memory);
+      if (there) there += engine::TileMap::piece_bytes;
+    }
+  }
+  let_go(change);
+}
+
+void close_tiles(TileStore& store) {
+  std::lock_guard lock(book().mutex);
+  store.closed = true;
+  while (!store.holders.empty()) hand_over(store, store.holders.begin()->first, nullptr);
+}
 
 CUresult check_location_of_memory(const CUmemLocation& location, unsigned handle_types) {
   constexpr unsigned known = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR | CU_MEM_HANDLE_TYPE_WIN32 |

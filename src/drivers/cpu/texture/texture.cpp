@@ -73,12 +73,9 @@ CUresult from_pitch(const CUDA_RESOURCE_DESC& resource, const Device& device, Te
   const uint64_t bytes = (height - 1) * p.pitchInBytes + row;
   if (CUresult result = check_range(p.devPtr, bytes, true, Use::read, &info)) return result;
   take_texels(*texels, out);
-  out->levels[0] = {p.devPtr,
-                    p.pitchInBytes,
-                    bytes,
-                    static_cast<uint32_t>(width),
-                    static_cast<uint32_t>(height),
-                    1};
+  out->levels[0] = {
+      p.devPtr, p.pitchInBytes, bytes, static_cast<uint32_t>(width), static_cast<uint32_t>(height),
+      1};
   return CUDA_SUCCESS;
 }
 
@@ -135,6 +132,7 @@ CUresult apply_view(const CUDA_RESOURCE_VIEW_DESC& view, bool mipmapped, Texture
     return CUDA_ERROR_INVALID_VALUE;
   for (uint32_t i = 0; i < out->level_count; ++i) {
     out->levels[i].base += view.firstLayer * out->levels[i].slice;
+    out->levels[i].first_slice += view.firstLayer;
     out->levels[i].depth = view.lastLayer - view.firstLayer + 1;
   }
   return CUDA_SUCCESS;
@@ -201,7 +199,7 @@ CUresult make_texture(const CUDA_RESOURCE_DESC& resource, const CUDA_TEXTURE_DES
   switch (resource.resType) {
     case CU_RESOURCE_TYPE_ARRAY: {
       // No array is a wrong value, not a wrong handle. measured H200, driver 580.159.04
-      const Array* array = array_of(resource.res.array.hArray);
+      const Array* array = texels_of(resource.res.array.hArray);
       if (!array) return CUDA_ERROR_INVALID_VALUE;
       texels = array->texels;
       result = from_array(*array, out);
@@ -246,7 +244,7 @@ CUresult make_surface(const CUDA_RESOURCE_DESC& resource, Texture* out) {
   *out = {};
   out->kind = Texture::Kind::surface;
   if (resource.resType != CU_RESOURCE_TYPE_ARRAY) return CUDA_ERROR_INVALID_VALUE;
-  const Array* array = array_of(resource.res.array.hArray);
+  const Array* array = texels_of(resource.res.array.hArray);
   if (!array) return CUDA_ERROR_INVALID_VALUE;
   // CUDA_ARRAY3D_SURFACE_LDST is not asked for: an H200 makes the object without it.
   return from_array(*array, out);
