@@ -222,12 +222,27 @@ void Lowering::check_alignment(const Inst& inst, const Val& at, uint64_t bytes) 
   }
   Value* lanes = vec(at);
   Value* window;
-  Value* low = shared_offsets(lanes, window);  // windows are aligned
-  // Tested in the width that masks have there.
-  low = b_.CreateTrunc(low ? low : lanes, vec_type(int_type(unit_.target.avx512 ? 32 : 8)));
-  low = b_.CreateAnd(low, bytes - 1);
-  Value* bad = b_.CreateAnd(active(), b_.CreateICmpNE(low, Constant::getNullValue(low->getType())));
-  fault_if(bad, kernel::Fault::misaligned_address, inst.line, lanes);
+  Value* numbers = shared_offsets(lanes, window);  // windows are aligned
+  if (!numbers) numbers = lanes;
+  const auto exactly = [&] {
+    // In the width that masks have there.
+    Value* low = b_.CreateTrunc(numbers, vec_type(int_type(unit_.target.avx512 ? 32 : 8)));
+    low = b_.CreateAnd(low, bytes - 1);
+    Value* bad =
+        b_.CreateAnd(active(), b_.CreateICmpNE(low, Constant::getNullValue(low->getType())));
+    fault_if(bad, kernel::Fault::misaligned_address, inst.line, lanes);
+    return std::vector<Value*>{};
+  };
+  if (unit_.target.avx512) {
+    exactly();
+    return;
+  }
+  // All lanes' bits together, active or not: a few instructions where nothing is wrong.
+  Value* together =
+      b_.CreateIntrinsic(Intrinsic::vector_reduce_or, {numbers->getType()}, {numbers});
+  Value* low = b_.CreateAnd(together, ConstantInt::get(together->getType(), bytes - 1));
+  one_of(b_.CreateICmpEQ(low, ConstantInt::get(low->getType(), 0)),
+         [] { return std::vector<Value*>{}; }, exactly);
 }
 
 namespace {
