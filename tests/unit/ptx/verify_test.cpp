@@ -166,6 +166,13 @@ TEST(Verify, VersionAndTarget) {
   EXPECT_EQ(check(".version 7.0\n.target sm_80\n", cp), "");
   EXPECT_NE(check(".version 6.5\n.target sm_80\n", cp).find("needs .version 7.0"), std::string::npos);
   EXPECT_NE(check(".version 7.0\n.target sm_75\n", cp).find("needs .target sm_80"), std::string::npos);
+  // Held against ptxas 13.0.
+  const char* widen = "cvt.f32.bf16 %f1, %h1;";
+  const char* flush = "cvt.ftz.f32.bf16 %f1, %h1;";
+  EXPECT_EQ(check(".version 7.8\n.target sm_80\n", widen), "");
+  EXPECT_NE(check(".version 7.8\n.target sm_80\n", flush).find("needs .target sm_90"),
+            std::string::npos);
+  EXPECT_EQ(check(".version 7.8\n.target sm_90\n", flush), "");
 }
 
 TEST(Verify, VideoSelectors) {
