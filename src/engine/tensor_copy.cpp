@@ -424,6 +424,9 @@ TensorResult run_tensor(const BlockContext& block, const TensorCall& call) {
   if (!is_tensor_map(map))
     return {0, "what a tensor instruction was handed is no tensor map (cuTensorMapEncode*)",
             Fault::illegal_instruction, call.map};
+  if (map.replaced)
+    if (const char* what = check_replaced(map))
+      return {0, what, Fault::illegal_instruction, call.map};
   return TensorCopy(block, call, map).run();
 }
 

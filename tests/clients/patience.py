@@ -5,7 +5,7 @@
 Each file of memory_ipc waits CHILD_TIMEOUT_SEC for a process that has to start Python and cuda.core.
 The test's own process waits longer here; what the children wait for is already there.
 """
-TIMES = 20
+TIMES = 6
 
 
 def pytest_collection_modifyitems(config, items):
