@@ -91,6 +91,29 @@ __global__ void moved(const __grid_constant__ CUtensorMap given, uint64_t addres
   load_box(map, copies + group, 0, 0, out + group * bytes / 4, bytes);
 }
 
+/// Two rows of 32 bytes fill the 64 bytes that the block has before its barrier.
+__global__ void tight(const __grid_constant__ CUtensorMap map, uint32_t* out) {
+  extern __shared__ __align__(128) uint32_t box[];
+  const unsigned b = shared_address(box + 16);
+  if (threadIdx.x == 0) {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(b) : "memory");
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], 64;" ::"r"(b) : "memory");
+    asm volatile(
+        "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+        " [%0], [%1, {%2, %3}], [%4];" ::"r"(shared_address(box)),
+        "l"(&map), "r"(4), "r"(0), "r"(b)
+        : "memory");
+  }
+  __syncwarp();
+  unsigned done = 0;
+  for (int i = 0; i < 20000 && !done; ++i)
+    asm volatile(
+        "{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }"
+        : "=r"(done) : "r"(b) : "memory");
+  if (threadIdx.x < 16) out[threadIdx.x] = done ? box[threadIdx.x] : 0xdeadu;
+}
+
 constexpr int width = 40, height = 24, pitch = 48;  // words
 static std::vector<uint32_t> host(pitch* height);
 static uint32_t *tensor, *device_out;
@@ -161,16 +184,21 @@ int main() {
   void* found = nullptr;
   CHECK(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, CUDART_VERSION,
                                          cudaEnableDefault, &how));
-  CUtensorMap map;
-  const cuuint64_t sizes[] = {width, 1}, strides[] = {pitch * 4};
-  const cuuint32_t box[] = {8, 4}, steps[] = {1, 1};
-  if (!found || decltype(&cuTensorMapEncodeTiled)(found)(
-                    &map, CU_TENSOR_MAP_DATA_TYPE_UINT32, 2, tensor, sizes, strides, box, steps,
-                    CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE,
-                    CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE)) {
+  CUtensorMap map, small;
+  const cuuint64_t sizes[] = {width, 1}, all[] = {width, height}, strides[] = {pitch * 4};
+  const cuuint32_t box[] = {8, 4}, small_box[] = {8, 2}, steps[] = {1, 1};
+  const auto encode = [&](CUtensorMap* to, const cuuint64_t* size, const cuuint32_t* part) {
+    return decltype(&cuTensorMapEncodeTiled)(found)(
+        to, CU_TENSOR_MAP_DATA_TYPE_UINT32, 2, tensor, size, strides, part, steps,
+        CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_NONE,
+        CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  };
+  if (!found || encode(&map, sizes, box) || encode(&small, all, small_box)) {
     std::printf("cuTensorMapEncodeTiled failed\nFAILED\n");
     return 1;
   }
+  tight<<<1, 32, 72>>>(small, device_out);
+  expect("a box at the end of the block's memory", box_at(4, 0, 8, 2, 1, 0, 0));
   constexpr int groups = 4;
   moved<<<groups, 32>>>(map, (uint64_t)tensor, pitch * 4 * 3, copies, device_out, 8 * 4 * 4);
   std::vector<uint32_t> want(groups * 32);
