@@ -93,7 +93,7 @@ class Generator:
                 return "[%ud7]"
             return "[%ud7]"
         if operand.kind == "imm":
-            if form.row.name == "tensormap" and "replace" in form.text:
+            if form.row.name == "tensormap" and "replace" in words:
                 return "0"
             if form.row.name in ("discard", "applypriority", "fence", "tensormap"):
                 return "128"
