@@ -283,14 +283,19 @@ uint64_t service_tensor(BlockContext* context, uint64_t op, uint32_t thread, uin
   // Reductions must not depend on the kernel's flush mode.
   const uint32_t kernel_mxcsr = read_mxcsr();
   write_mxcsr(mxcsr_default);
+  const auto replacement = std::bit_cast<kernel::TensorReplacement>(op);
+  const bool replaces = replacement.mark == kernel::tensor_replacement_mark;
   const TensorCall call{std::bit_cast<kernel::TensorOp>(op), map, shared, words};
-  const TensorResult result = run_tensor(*context, call);
+  uint64_t value = 0;
+  if (replaces) std::memcpy(&value, words, sizeof value);
+  const TensorResult result =
+      replaces ? replace_field(replacement, map, value) : run_tensor(*context, call);
   write_mxcsr(kernel_mxcsr);
   if (result.what == nullptr) return result.bytes;
   PendingFault pending;
   pending.kind = result.kind;
   pending.thread = thread;
-  pending.line = call.op.line;
+  pending.line = call.op.line;  // at one place in both
   pending.address = result.address;
   pending.detail = result.what;
   stop(context, std::move(pending));

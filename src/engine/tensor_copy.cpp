@@ -234,7 +234,8 @@ TensorResult TensorCopy::place_shared() {
   const uint64_t inside = begin_ & ((uint64_t{1} << kernel::cluster_window_shift) - 1);
   const uint32_t* cluster = block_.launch->cluster;
   const uint64_t parts = std::max<uint64_t>(1, uint64_t{cluster[0]} * cluster[1] * cluster[2]);
-  const uint64_t end = inside + (rows_ - 1) * pitch_ + round_up(units_.row_bytes());
+  // A swizzle moves chunks within their line of 128 bytes, of which the last may be begun only.
+  const uint64_t end = round_up(inside + (rows_ - 1) * pitch_ + units_.row_bytes());
   if (part >= parts || end > round_up(block_.launch->shared_bytes))
     return failed("a tensor's box leaves the block's shared memory", Fault::illegal_address,
                   call_.shared);
@@ -424,6 +425,9 @@ TensorResult run_tensor(const BlockContext& block, const TensorCall& call) {
   if (!is_tensor_map(map))
     return {0, "what a tensor instruction was handed is no tensor map (cuTensorMapEncode*)",
             Fault::illegal_instruction, call.map};
+  if (map.replaced)
+    if (const char* what = check_replaced(map))
+      return {0, what, Fault::illegal_instruction, call.map};
   return TensorCopy(block, call, map).run();
 }
 

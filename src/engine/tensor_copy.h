@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "devlib/kernel_abi.h"
+#include "devlib/tensor_replacement.h"
 #include "engine/tensor_map.h"
 
 namespace limen::engine {
@@ -26,6 +27,13 @@ struct TensorResult {
 };
 
 TensorResult run_tensor(const kernel::BlockContext& block, const TensorCall& call);
+
+// -- tensor_replace.cpp
+
+/// tensormap.replace in the map at `map`, or in 128 zeros, which are a map with no field set.
+TensorResult replace_field(kernel::TensorReplacement op, uint64_t map, uint64_t value);
+/// What the encoder would not have taken in a map with replaced fields; nullptr: nothing.
+const char* check_replaced(const TensorMap& map);
 
 // -- tensor_reduce.cpp
 

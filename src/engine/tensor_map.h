@@ -64,7 +64,9 @@ struct TensorMap {
   int16_t lower[3];      ///< im2col: corners of the bounding box, W H D
   int16_t upper[3];
   uint16_t channels, pixels;
-  uint8_t unused[22];
+  uint8_t replaced;   ///< fields come from a kernel, which no encoder has checked
+  uint8_t atomicity;  ///< as tensormap.replace counts it; in `swizzle` too where that has atoms
+  uint8_t unused[20];
 
   int64_t size(uint32_t dimension) const { return int64_t{last[dimension]} + 1; }
 };
@@ -116,6 +118,10 @@ constexpr uint32_t bits_of(TensorType type) {
 constexpr bool is_real(TensorType type) {
   return type >= TensorType::f16 && type <= TensorType::tf32_ftz;
 }
+/// The alignment of the address and of the strides.
+constexpr uint64_t alignment_of(const TensorMap& map) {
+  return map.interleave == TensorInterleave::bytes32 || is_padded(map.type) ? 32 : 16;
+}
 /// Bytes within which the swizzle exchanges places; 0 without a swizzle.
 constexpr uint32_t span_of(TensorSwizzle swizzle) {
   return swizzle == TensorSwizzle::none     ? 0
@@ -127,6 +133,16 @@ constexpr uint32_t bytes_of(TensorInterleave interleave) {
   return interleave == TensorInterleave::none      ? 0
          : interleave == TensorInterleave::bytes16 ? 16
                                                    : 32;
+}
+/// `count` elements along dimension 0: of a box, or a pixel's channels.
+constexpr bool fits_row(const TensorMap& map, uint32_t count) {
+  if (is_padded(map.type) && count != 128) return false;
+  const uint64_t bits = uint64_t{count} * bits_of(map.type);
+  if (bits % (16 * 8) != 0) return false;
+  if (map.interleave != TensorInterleave::none) return true;
+  const uint64_t bytes = is_padded(map.type) ? count : bits / 8;
+  const uint32_t span = span_of(map.swizzle);
+  return span == 0 || bytes <= span;
 }
 
 }  // namespace limen::engine

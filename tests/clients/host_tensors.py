@@ -3,9 +3,7 @@ kernels are machine code only and cannot run on the CPU device, so every PyTorch
 launch one is computed on the host: its tensors' storages are copied there and back. Memory, addresses,
 copies and views stay PyTorch's and the driver's; the suite's own kernels are not touched.
 
-    PYTHONPATH=tests/clients limen run VENV/bin/python -m pytest -p host_tensors [--share N] ...
-
---share N runs at most N parameter sets of each test function, evenly spread.
+    PYTHONPATH=tests/clients limen run VENV/bin/python -m pytest -p host_tensors ...
 """
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -86,28 +84,9 @@ class OnHost(TorchDispatchMode):
 MODE = OnHost()
 
 
-def pytest_addoption(parser):
-    parser.addoption("--share", type=int, default=0)
-
-
 def pytest_sessionstart(session):
     MODE.__enter__()
 
 
 def pytest_sessionfinish(session):
     MODE.__exit__(None, None, None)
-
-
-def pytest_collection_modifyitems(config, items):
-    most = config.getoption("--share")
-    if not most:
-        return
-    groups = {}
-    for item in items:
-        groups.setdefault((item.path, getattr(item, "originalname", item.name)), []).append(item)
-    kept = set()
-    for group in groups.values():
-        n = min(most, len(group))
-        kept.update(id(group[i * len(group) // n]) for i in range(n))
-    config.hook.pytest_deselected(items=[i for i in items if id(i) not in kept])
-    items[:] = [i for i in items if id(i) in kept]

@@ -57,7 +57,7 @@ def run_file(client, limen, venv, folder, cwd, name, out, more):
     report = out / (name.replace("/", "__") + ".xml")
     report.unlink(missing_ok=True)
     command = [str(limen), "run", str(venv / "bin/python"), "-m", "pytest", "-q",
-               f"--junitxml={report}", "-p", "no:cacheprovider",
+               f"--junitxml={report}", "-p", "no:cacheprovider", "-p", "share",
                f"--timeout={client.get('test_timeout_s', 120)}", *client.get("arguments", []), *more]
     for pattern in client.get("deselect", {}):
         command += ["--deselect", pattern]
@@ -66,7 +66,8 @@ def run_file(client, limen, venv, folder, cwd, name, out, more):
     else:
         command.append(str(folder / name))
     environment = {k: v for k, v in os.environ.items() if not k.startswith("LD_")}
-    environment.update(client.get("environment", {}))
+    for variable, value in client.get("environment", {}).items():
+        environment[variable] = value.replace("{fronts}", str(limen.parent.parent / "lib/limen-fronts"))
     environment["PYTHONPATH"] = str(HERE)  # plugins of ours
     limit = client.get("file_timeout_s", 900)
     begin = time.time()

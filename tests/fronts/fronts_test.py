@@ -334,6 +334,64 @@ class Fronts(unittest.TestCase):
                               env={"TRITON_PTXAS_PATH": "/mine"})
         self.assertEqual(done.stdout, "/mine\n")
 
+    # nvcc.
+
+    def nvcc(self, *words, code=0, **environment):
+        done = subprocess.run([str(ARGS.lib / "limen-fronts/nvcc"), *map(str, words)],
+                              text=True, capture_output=True, timeout=60, cwd=self.root,
+                              env=os.environ | environment)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done
+
+    def stand_in_nvcc(self, text):
+        """Says how it was called, and writes `text` for each .cu file, as nvcc names its files."""
+        (self.root / "text.ptx").write_text(text)
+        folder = self.root / "toolkit"
+        folder.mkdir(exist_ok=True)
+        (folder / "nvcc").write_text(f"""#!/bin/sh
+echo called: "$@"
+folder=.
+for word; do case "$before" in -o) out=$word;; -odir) folder=$word;; esac; before=$word; done
+for word; do case "$word" in
+*.cu) case " $* " in *ptx*) cp {self.root}/text.ptx "${{out:-$folder/${{word%.cu}}.ptx}}";; esac;;
+--fail) exit 3;; esac; done
+""")
+        (folder / "nvcc").chmod(0o755)
+        return {"PATH": f"{ARGS.lib}/limen-fronts:{folder}:{os.environ['PATH']}"}
+
+    def test_nvcc_asked_for_machine_code_writes_what_the_driver_loads(self):
+        path = self.stand_in_nvcc(KERNEL)
+        (self.root / "out").mkdir(exist_ok=True)
+        done = self.nvcc("--cubin", "-arch=sm_75", "-o", "d.cubin", "-Xptxas", "-v", "d.cu", **path)
+        self.assertRegex(done.stdout, r"called: --ptx -arch=sm_75 d\.cu -o /\S+\.ptx\n")
+        self.assertIn("Compiling entry function 'store' for 'sm_75'", done.stderr)
+        self.nvcc("-cubin", "-odir", "out", "e.cu", "f.cu", **path)
+        for name in ("d.cubin", "out/e.cubin", "out/f.cubin"):
+            self.assertEqual(self.launch("store", (self.root / name).read_bytes()), "7\n", name)
+
+    def test_nvcc_is_nvidias_for_everything_else(self):
+        path = self.stand_in_nvcc(KERNEL)
+        self.assertEqual(self.nvcc("-c", "g.cu", **path).stdout, "called: -c g.cu\n")
+        self.assertEqual(self.nvcc("--cubin", "-dlink", "g.o", "-o", "g", **path).stdout,
+                         "called: --cubin -dlink g.o -o g\n")
+        self.nvcc("--cubin", "g.cu", "--fail", code=3, **path)
+        self.assertFalse((self.root / "g.cubin").exists())
+        elsewhere = {"LIMEN_NVCC": str(self.root / "toolkit/nvcc"), "PATH": "/usr/bin:/bin"}
+        self.assertEqual(self.nvcc("-c", "g.cu", **elsewhere).stdout, "called: -c g.cu\n")
+
+    def test_nvcc_reports_what_the_driver_would_refuse(self):
+        path = self.stand_in_nvcc(KERNEL.replace("mov.u32", "movv.u32"))
+        done = self.nvcc("--cubin", "h.cu", code=255, **path)
+        self.assertRegex(done.stderr, r"h\.ptx, line 6; error   : .*movv")
+        self.assertFalse((self.root / "h.cubin").exists())
+
+    def test_a_file_compiled_by_nvidias_nvcc_runs(self):
+        if not glob.glob("/usr/local/cuda*/bin/nvcc"):
+            self.skipTest("NVIDIA's nvcc is not installed")
+        (self.root / "i.cu").write_text('extern "C" __global__ void k(int* to) { *to = 42; }')
+        self.nvcc("--cubin", "-gencode=arch=compute_120,code=sm_120", "i.cu")
+        self.assertEqual(self.launch("k", (self.root / "i.cubin").read_bytes()), "42\n")
+
     # NVIDIA's own, where it is installed.
 
     def test_a_kernel_compiled_for_the_devices_own_architecture_runs(self):

@@ -402,8 +402,9 @@ std::string Verifier::check_constraints(const Instruction& i) const {
   if (i.op == Op::mbarrier && i.has(Tok::shared__cluster) &&
       (i.has(Tok::arrive) || i.has(Tok::arrive_drop)) && i.ops[0].kind != Operand::Kind::sink)
     return "an arrival with '.shared::cluster' has no result but '_'";
-  if (i.op == Op::tensormap && form(i).state == State::full && i.ops[2].bits != 128)
+  if (i.op == Op::tensormap && !i.has(Tok::replace) && i.ops[2].bits != 128)
     return "the size of a tensor map is 128";
+  if (i.op == Op::tensormap && i.has(Tok::replace)) return check_replaced_field(i);
   if (i.op == Op::alloca && i.ops.size() > 2 && (i.ops[2].bits & (i.ops[2].bits - 1)) != 0)
     return "the alignment of 'alloca' must be a power of two";
   return {};

@@ -88,4 +88,22 @@ std::string check_tensor(const Function& function, const Instruction& inst) {
   return Checker(function, inst).run();
 }
 
+std::string check_replaced_field(const Instruction& inst) {
+  constexpr std::pair<Tok, int64_t> last_codes[] = {{Tok::elemtype, 15},
+                                                    {Tok::interleave_layout, 2},
+                                                    {Tok::swizzle_mode, 3},
+                                                    {Tok::swizzle_atomicity, 3},
+                                                    {Tok::fill_mode, 1}};
+  const auto outside = [](const Operand& o, int64_t last) {
+    return o.bits < 0 || o.bits > last
+               ? fmt::format("'tensormap.replace': {} is not in the range 0 to {}", o.bits, last)
+               : std::string();
+  };
+  constexpr int64_t last_dimension = 4;  // for strides too, of which there are four
+  if (inst.ops.size() == 3) return outside(inst.ops[1], last_dimension);
+  for (const auto& [field, last] : last_codes)
+    if (inst.has(field)) return outside(inst.ops[1], last);
+  return {};
+}
+
 }  // namespace limen::ptx

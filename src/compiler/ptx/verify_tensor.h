@@ -10,4 +10,7 @@ namespace limen::ptx {
 /// are not looked at.
 std::string check_tensor(const Function& function, const Instruction& inst);
 
+/// The same of a tensormap.replace: its constants.
+std::string check_replaced_field(const Instruction& inst);
+
 }  // namespace limen::ptx

@@ -1,14 +1,18 @@
-// cp.async.bulk.tensor, cp.reduce.async.bulk.tensor and tensormap.cp_fenceproxy. One active lane's
+// cp.async.bulk.tensor, cp.reduce.async.bulk.tensor and tensormap. One active lane's
 // instruction after the other is handed to Runtime::tensor, which reads the map and moves the box;
 // like all asynchronous copies it is done when it is issued, and then the mbarrier is told its
 // bytes. Prefetches are hints and do nothing. Forms for `a` targets only are `later` in
 // spec/ptx/memory.toml.
 #include "compiler/simt/lower.h"
+#include "devlib/tensor_replacement.h"
+
+#include <bit>
 
 namespace limen::simt {
 
 using namespace llvm;
 using kernel::TensorDirection;
+using kernel::TensorField;
 using kernel::TensorMode;
 using kernel::TensorOp;
 using kernel::TensorReduction;
@@ -40,6 +44,27 @@ TensorOp tensor_op(const ptx::Instruction& inst) {
     if (op.direction == TensorDirection::reduce && inst.has(tok)) op.reduction = reduction;
   for (const auto& [tok, rank] : ranks)
     if (inst.has(tok)) op.rank = rank;
+  op.line = inst.line;
+  return op;
+}
+
+kernel::TensorReplacement tensor_replacement(const ptx::Instruction& inst) {
+  static constexpr std::pair<Tok, TensorField> fields[] = {
+      {Tok::global_address, TensorField::global_address},
+      {Tok::rank, TensorField::rank},
+      {Tok::box_dim, TensorField::box_dim},
+      {Tok::global_dim, TensorField::global_dim},
+      {Tok::global_stride, TensorField::global_stride},
+      {Tok::element_stride, TensorField::element_stride},
+      {Tok::elemtype, TensorField::elemtype},
+      {Tok::interleave_layout, TensorField::interleave_layout},
+      {Tok::swizzle_mode, TensorField::swizzle_mode},
+      {Tok::swizzle_atomicity, TensorField::swizzle_atomicity},
+      {Tok::fill_mode, TensorField::fill_mode}};
+  kernel::TensorReplacement op;
+  for (const auto& [tok, field] : fields)
+    if (inst.has(tok)) op.field = field;
+  if (inst.ops.size() == 3) op.dimension = static_cast<uint8_t>(inst.ops[1].bits);
   op.line = inst.line;
   return op;
 }
@@ -106,22 +131,45 @@ void Lowering::lower_tensor(const Inst& inst) {
   compiler_barrier();
 }
 
-/// The 128 bytes of a tensor map from shared to global memory, then visible to tensor instructions.
+/// tensormap.cp_fenceproxy: the 128 bytes of a tensor map from shared to global memory, then visible to
+/// tensor instructions. tensormap.replace: one field of each active lane's map; what a map holds is the
+/// engine's affair.
 void Lowering::lower_tensormap(const Inst& inst) {
   constexpr uint64_t map_bytes = 128;
-  llvm::Type* i64 = b_.getInt64Ty();
-  Val to = address_in(Space::global, inst.ops[0]);
-  Val from = address_in(Space::shared, inst.ops[1]);
-  check_alignment(inst, to, 16);
-  check_alignment(inst, from, 16);
+  const bool replaces = inst.has(Tok::replace);
+  const bool wide = inst.has(Tok::global_address) || inst.has(Tok::global_stride);
+  const Space space = inst.has(Tok::shared__cta) ? Space::shared
+                      : inst.has(Tok::global)    ? Space::global
+                                                 : Space::none;
+  llvm::Type *i32 = b_.getInt32Ty(), *i64 = b_.getInt64Ty();
+  llvm::Type* type = wide || !replaces ? i64 : i32;
+  Val to = address_in(replaces ? space : Space::global, inst.ops[0]);
+  Val from = replaces ? read(inst.ops.back(), wide ? PType::b64 : PType::b32)
+                      : address_in(Space::shared, inst.ops[1]);
+  if (!replaces) {
+    check_alignment(inst, to, 16);
+    check_alignment(inst, from, 16);
+  }
   Value* tos = spill(to, i64);
-  Value* froms = spill(from, i64);
+  Value* froms = spill(from, type);
+  if (replaces && !tensor_words_)
+    tensor_words_ = entry_alloca(ArrayType::get(i32, kernel::tensor_words), "tensor");
+  const uint64_t packed = std::bit_cast<uint64_t>(tensor_replacement(inst));
+  auto* ft = FunctionType::get(i64, {b_.getPtrTy(), i64, i32, i64, i64, b_.getPtrTy()}, false);
   compiler_barrier();
   for_each_lane(active(), [&](Value* lane) {
-    b_.CreateMemCpy(pointer(load_lane(tos, i64, lane)), Align(16),
-                    pointer(load_lane(froms, i64, lane)), Align(16), map_bytes);
+    Value* at = load_lane(tos, i64, lane);
+    Value* what = load_lane(froms, type, lane);
+    if (!replaces) {
+      b_.CreateMemCpy(pointer(at), Align(16), pointer(what), Align(16), map_bytes);
+      return;
+    }
+    b_.CreateStore(b_.CreateZExt(what, i64), tensor_words_);
+    b_.CreateCall(ft, runtime(offsetof(kernel::Runtime, tensor)),
+                  {ctx_, b_.getInt64(packed), b_.CreateAdd(thread_linear_base(), lane), at,
+                   b_.getInt64(0), tensor_words_});
   });
-  b_.CreateFence(AtomicOrdering::SequentiallyConsistent);
+  if (!replaces) b_.CreateFence(AtomicOrdering::SequentiallyConsistent);
   compiler_barrier();
 }
 

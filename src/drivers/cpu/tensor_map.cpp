@@ -48,11 +48,6 @@ bool narrow(Given given, Kept* kept) {
 
 bool multiple(uint64_t value, uint64_t of) { return value % of == 0; }
 
-/// The alignment of the address and of the strides.
-uint64_t alignment_of(const TensorMap& map) {
-  return map.interleave == TensorInterleave::bytes32 || is_padded(map.type) ? 32 : 16;
-}
-
 bool read_kinds(const Encoding& e, uint32_t capability, TensorMap* map) {
   if (!narrow(e.type, &map->type) || !narrow(e.interleave, &map->interleave) ||
       !narrow(e.swizzle, &map->swizzle))
@@ -94,17 +89,6 @@ bool read_sizes(const Encoding& e, TensorMap* map) {
   }
   if (is_padded(map->type)) return multiple(e.sizes[0], 128);
   return map->type != TensorType::u4_packed || multiple(e.sizes[0], 2);
-}
-
-/// `count` elements along dimension 0: of a box, or a pixel's channels.
-bool fits_row(const TensorMap& map, uint32_t count) {
-  if (is_padded(map.type) && count != 128) return false;
-  const uint64_t bits = uint64_t{count} * bits_of(map.type);
-  if (bits % (16 * 8) != 0) return false;
-  if (map.interleave != TensorInterleave::none) return true;
-  const uint64_t bytes = is_padded(map.type) ? count : bits / 8;
-  const uint32_t span = span_of(map.swizzle);
-  return span == 0 || bytes <= span;
 }
 
 /// A box of `elements` must have room in a multiprocessor's shared memory.

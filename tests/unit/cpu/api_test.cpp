@@ -319,6 +319,47 @@ TEST_F(Api, stream_ordered_memory_is_reused_and_trimmed) {
   EXPECT_EQ(bytes, 0u);
 }
 
+// The codes that cuda.core's tests expect of NVIDIA's driver; kernels and peer copies are not held back.
+TEST_F(Api, copies_reach_another_devices_pool_as_far_as_it_allows) {
+  CUmemPoolProps props{};
+  props.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+  props.location = {CU_MEM_LOCATION_TYPE_DEVICE, 1};
+  CUmemoryPool pool = nullptr;
+  ASSERT_EQ(cuMemPoolCreate(&pool, &props), CUDA_SUCCESS);
+  CUcontext other = nullptr;
+  ASSERT_EQ(cuDevicePrimaryCtxRetain(&other, 1), CUDA_SUCCESS);
+  CUdeviceptr pooled = 0, mine = 0;
+  ASSERT_EQ(cuCtxPushCurrent(other), CUDA_SUCCESS);
+  ASSERT_EQ(cuMemAllocFromPoolAsync(&pooled, 64, pool, nullptr), CUDA_SUCCESS);
+  ASSERT_EQ(cuStreamSynchronize(nullptr), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemcpyAsync(pooled, pooled + 32, 32, nullptr), CUDA_SUCCESS);
+  ASSERT_EQ(cuCtxPopCurrent(&other), CUDA_SUCCESS);
+  ASSERT_EQ(cuMemAlloc(&mine, 64), CUDA_SUCCESS);
+  const auto allow = [&](CUmemAccess_flags flags) {
+    const CUmemAccessDesc access{{CU_MEM_LOCATION_TYPE_DEVICE, 0}, flags};
+    EXPECT_EQ(cuMemPoolSetAccess(pool, &access, 1), CUDA_SUCCESS);
+  };
+  const auto codes = [&](CUresult in, CUresult out) {
+    EXPECT_EQ(cuMemcpyAsync(pooled, mine, 64, nullptr), in);
+    EXPECT_EQ(cuMemcpyDtoD(pooled, mine, 64, nullptr), in);
+    EXPECT_EQ(cuMemcpyDtoDAsync(mine, pooled, 64, nullptr), out);
+    EXPECT_EQ(cuMemcpy(mine, pooled, 64, nullptr), out);
+    EXPECT_EQ(cuMemcpyPeer(mine, context, pooled, other, 64, nullptr), CUDA_SUCCESS);
+  };
+  codes(CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_VALUE);
+  allow(CU_MEM_ACCESS_FLAGS_PROT_READ);
+  codes(CUDA_ERROR_INVALID_VALUE, CUDA_SUCCESS);
+  allow(CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+  codes(CUDA_SUCCESS, CUDA_SUCCESS);
+  allow(CU_MEM_ACCESS_FLAGS_PROT_NONE);
+  codes(CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuStreamSynchronize(nullptr), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemFree(mine), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemFree(pooled), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemPoolDestroy(pool), CUDA_SUCCESS);
+  EXPECT_EQ(cuDevicePrimaryCtxRelease(1), CUDA_SUCCESS);
+}
+
 TEST_F(Api, pools_give_back_at_every_synchronising_call) {
   CUmemoryPool pool = nullptr;
   ASSERT_EQ(cuDeviceGetDefaultMemPool(&pool, 0), CUDA_SUCCESS);

@@ -1,6 +1,7 @@
-// What the three command lines mean, in every spelling that NVIDIA's compilers take.
+// What the four command lines mean, in every spelling that NVIDIA's compilers take.
 #include <gtest/gtest.h>
 
+#include "fronts/nvcc/options.h"
 #include "fronts/nvjitlink/nvjitlink_abi.h"
 #include "fronts/nvjitlink/options.h"
 #include "fronts/nvrtc/options.h"
@@ -115,6 +116,37 @@ TEST(PtxasOptions, WrongWordsAreNamed) {
   EXPECT_EQ(unknown.error().what, "Unknown option '-frob'");
   EXPECT_FALSE(ptxas::read_options({"-arch=sm_x", "a.ptx"}).ok());
   EXPECT_FALSE(ptxas::read_options({"a.ptx", "-o"}).ok());
+}
+
+// The first as CuPy writes it.
+TEST(NvccOptions, MachineCodeInAFileBecomesPtx) {
+  const nvcc::Options cupy = nvcc::ask_for_ptx(
+      {"-gencode=arch=compute_120,code=sm_120", "--cubin", "-DX=1", "-ftz=true", "/t/a.cu"});
+  EXPECT_TRUE(cupy.machine_code);
+  EXPECT_EQ(cupy.words, (Words{"-gencode=arch=compute_120,code=sm_120", "--ptx", "-DX=1",
+                               "-ftz=true", "/t/a.cu"}));
+  EXPECT_EQ(cupy.output, "");
+  EXPECT_EQ(cupy.folder, ".");
+  EXPECT_TRUE(cupy.ptxas.empty());
+  const nvcc::Options more = nvcc::ask_for_ptx(
+      {"-cubin", "-o", "x", "--output-directory=d", "-Xptxas", "-v,-O2", "--ptxas-options=-w",
+       "-maxrregcount", "32", "-rdc=true", "a.cu"});
+  EXPECT_TRUE(more.machine_code);
+  EXPECT_EQ(more.words, (Words{"--ptx", "-maxrregcount", "32", "-rdc=true", "a.cu"}));
+  EXPECT_EQ(more.output, "x");
+  EXPECT_EQ(more.folder, "d");
+  EXPECT_EQ(more.ptxas, (Words{"-v", "-O2", "-w", "-maxrregcount=32", "--compile-only"}));
+}
+
+TEST(NvccOptions, BuildsAndDeviceLinksAreNvidias) {
+  for (const Words& words : {Words{"a.cu"}, Words{"-ptx", "a.cu"}, Words{"-fatbin", "a.cu"},
+                             Words{"-cubin", "-dlink", "a.o"}, Words{"--cubin", "--device-link", "a.o"}})
+    EXPECT_FALSE(nvcc::ask_for_ptx(words).machine_code) << words[0];
+}
+
+TEST(NvccOptions, TheTargetIsTheDirective) {
+  EXPECT_EQ(nvcc::target_of("// no .target sm_1\n.version 9.0\n.target sm_90a, debug\n"), "sm_90a");
+  EXPECT_EQ(nvcc::target_of(".version 9.0\n"), "");
 }
 
 }  // namespace

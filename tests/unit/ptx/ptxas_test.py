@@ -93,6 +93,8 @@ class Generator:
                 return "[%ud7]"
             return "[%ud7]"
         if operand.kind == "imm":
+            if form.row.name == "tensormap" and "replace" in words:
+                return "0"
             if form.row.name in ("discard", "applypriority", "fence", "tensormap"):
                 return "128"
             return CONSTANTS.get(operand.name, "16")

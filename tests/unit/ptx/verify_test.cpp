@@ -153,6 +153,33 @@ TEST(Verify, MultimemAndClusterLaunchControl) {
   reject("multimem.red.global.min.f16x2 [%rd1], %r1;", "no form");
 }
 
+// Measured on ptxas 13.0. The targets are `a` and `f` ones; here it is the operands.
+TEST(Verify, ReplacedFieldsOfTensorMaps) {
+  const std::string replace = "tensormap.replace.tile.";
+  const auto error = [&](const std::string& rest) {
+    auto m = parse_module(".version 9.0\n.target sm_120a\n.address_size 64\n" + kernel(replace + rest));
+    EXPECT_TRUE(m.ok());
+    const Index k = (*m)->function_index.at("k");
+    auto done = parse_body(**m, k);
+    if (done.ok()) done = verify_body(**m, k);
+    return done.ok() ? std::string() : done.error().what;
+  };
+  EXPECT_EQ(error("global_address.shared::cta.b1024.b64 [%r1], %rd2;"), "");
+  EXPECT_EQ(error("global_address.b1024.b64 [%rd1+128], 5;"), "");
+  EXPECT_EQ(error("rank.global.b1024.b32 [%rd1], 7;"), "");
+  EXPECT_EQ(error("global_stride.global.b1024.b64 [%rd1], 4, 64;"), "");
+  EXPECT_EQ(error("elemtype.global.b1024.b32 [%rd1], 15;"), "");
+  for (const char* wrong :
+       {"box_dim.global.b1024.b32 [%rd1], 5, 3;", "box_dim.global.b1024.b32 [%rd1], -1, 3;",
+        "box_dim.global.b1024.b32 [%rd1], %r1, 3;", "box_dim.global.b1024.b32 [%rd1], 0, %f1;",
+        "global_stride.global.b1024.b32 [%rd1], 3, 64;", "elemtype.global.b1024.b32 [%rd1], 16;",
+        "elemtype.global.b1024.b32 [%rd1], %r1;", "swizzle_mode.global.b1024.b32 [%rd1], 4;",
+        "fill_mode.global.b1024.b32 [%rd1], 2;", "interleave_layout.global.b1024.b32 [%rd1], 3;",
+        "swizzle_atomicity.global.b1024.b32 [%rd1], 4;",
+        "global_dim.shared.b1024.b32 [%rd1], 4, %r1;"})
+    EXPECT_NE(error(wrong), "") << wrong;
+}
+
 TEST(Verify, VersionAndTarget) {
   auto check = [](const char* header_text, const char* body) {
     auto m = parse_module(std::string(header_text) + kernel(body));
@@ -166,6 +193,13 @@ TEST(Verify, VersionAndTarget) {
   EXPECT_EQ(check(".version 7.0\n.target sm_80\n", cp), "");
   EXPECT_NE(check(".version 6.5\n.target sm_80\n", cp).find("needs .version 7.0"), std::string::npos);
   EXPECT_NE(check(".version 7.0\n.target sm_75\n", cp).find("needs .target sm_80"), std::string::npos);
+  // Held against ptxas 13.0.
+  const char* widen = "cvt.f32.bf16 %f1, %h1;";
+  const char* flush = "cvt.ftz.f32.bf16 %f1, %h1;";
+  EXPECT_EQ(check(".version 7.8\n.target sm_80\n", widen), "");
+  EXPECT_NE(check(".version 7.8\n.target sm_80\n", flush).find("needs .target sm_90"),
+            std::string::npos);
+  EXPECT_EQ(check(".version 7.8\n.target sm_90\n", flush), "");
 }
 
 TEST(Verify, VideoSelectors) {

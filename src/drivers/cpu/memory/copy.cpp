@@ -11,6 +11,7 @@
 #include "drivers/cpu/memory/array.h"
 #include "drivers/cpu/memory/copy.h"
 #include "drivers/cpu/memory/pointer.h"
+#include "drivers/cpu/memory/pool.h"
 #include "drivers/cpu/memory/transfer.h"
 #include "drivers/cpu/stream/order.h"
 
@@ -127,8 +128,11 @@ CUDA_MEMCPY3D describe(const Pitched& dst, const PointerInfo& dst_info, const Pi
   return copy;
 }
 
+/// Not asked by peer copies, which name both devices.
+enum class Reach { by_pools, anywhere };
+
 CUresult copy_linear(uint64_t dst, Side dst_side, uint64_t src, Side src_side, uint64_t bytes,
-                     CUstream stream, Wait wait) {
+                     CUstream stream, Wait wait, Reach reach = Reach::anywhere) {
   ResolvedStream on;
   if (CUresult result = resolve_for(wait, stream, &on)) return result;
   if (bytes == 0) return CUDA_SUCCESS;
@@ -137,6 +141,12 @@ CUresult copy_linear(uint64_t dst, Side dst_side, uint64_t src, Side src_side, u
     return result;
   if (CUresult result = check_range(src, bytes, src_side == Side::device, Use::read, &with.src))
     return result;
+  // source: cuda.core 0.5.1, test_memory_peer_access, which expects 1 of NVIDIA's driver.
+  if (reach == Reach::by_pools && driver().devices.size() > 1) {
+    const int device = on.context->device.ordinal();
+    if (!pool_allows(dst, device, true) || !pool_allows(src, device, false))
+      return CUDA_ERROR_INVALID_VALUE;
+  }
   // A host argument may be device memory: unified addressing (measured H200, driver 580.x).
   Transfer job;
   job.dst = dst;
@@ -415,11 +425,13 @@ CUresult plan_fill(const CUDA_MEMSET_NODE_PARAMS& fill, Fill* out, PointerInfo* 
 }
 
 CUresult cuMemcpy(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount, CUstream stream) {
-  return copy_linear(dst, Side::any, src, Side::any, ByteCount, stream, Wait::host_sync);
+  return copy_linear(dst, Side::any, src, Side::any, ByteCount, stream, Wait::host_sync,
+                     Reach::by_pools);
 }
 
 CUresult cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount, CUstream hStream) {
-  return copy_linear(dst, Side::any, src, Side::any, ByteCount, hStream, Wait::host_async);
+  return copy_linear(dst, Side::any, src, Side::any, ByteCount, hStream, Wait::host_async,
+                     Reach::by_pools);
 }
 
 CUresult cuMemcpyHtoD(CUdeviceptr dst, const void* src, size_t ByteCount, CUstream stream) {
@@ -443,11 +455,13 @@ CUresult cuMemcpyDtoHAsync(void* dst, CUdeviceptr src, size_t ByteCount, CUstrea
 }
 
 CUresult cuMemcpyDtoD(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount, CUstream stream) {
-  return copy_linear(dst, Side::device, src, Side::device, ByteCount, stream, Wait::host_sync);
+  return copy_linear(dst, Side::device, src, Side::device, ByteCount, stream, Wait::host_sync,
+                     Reach::by_pools);
 }
 
 CUresult cuMemcpyDtoDAsync(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount, CUstream hStream) {
-  return copy_linear(dst, Side::device, src, Side::device, ByteCount, hStream, Wait::host_async);
+  return copy_linear(dst, Side::device, src, Side::device, ByteCount, hStream, Wait::host_async,
+                     Reach::by_pools);
 }
 
 CUresult cuMemcpyPeer(CUdeviceptr dst, CUcontext dstContext, CUdeviceptr src, CUcontext srcContext,

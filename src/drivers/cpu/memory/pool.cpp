@@ -345,6 +345,16 @@ MemPool* pool_of(uint64_t address) {
   return nullptr;
 }
 
+bool pool_allows(uint64_t address, int device, bool writes) {
+  MemPool* pool = pool_of(address);
+  if (!pool || pool->device_ordinal() < 0 || pool->device_ordinal() == device) return true;
+  std::lock_guard lock(pool->mutex);
+  const auto found = pool->access.find(device);
+  if (found == pool->access.end()) return false;
+  return found->second == CU_MEM_ACCESS_FLAGS_PROT_READWRITE ||
+         (!writes && found->second == CU_MEM_ACCESS_FLAGS_PROT_READ);
+}
+
 CUresult free_to_pool_now(uint64_t base) {
   MemPool* pool = pool_of(base);
   if (!pool || !pool->release(base, {})) return CUDA_ERROR_INVALID_VALUE;

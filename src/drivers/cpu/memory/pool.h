@@ -52,7 +52,7 @@ struct MemPool {
   uint64_t used_bytes = 0, used_high = 0, reserved_high = 0;
   std::atomic<uint64_t> release_threshold{0};
   int reuse[3] = {1, 1, 1};
-  std::map<int, CUmemAccess_flags> access;  ///< by ordinal, -1: host; told back, not enforced
+  std::map<int, CUmemAccess_flags> access;  ///< by ordinal, -1: host; see pool_allows
 
   int device_ordinal() const {
     return props.location.type == CU_MEM_LOCATION_TYPE_DEVICE ? props.location.id : -1;
@@ -96,6 +96,9 @@ CUresult resolve_pool(CUmemoryPool handle, MemPool** pool);
 
 /// Pool of a live pooled block, or nullptr.
 MemPool* pool_of(uint64_t address);
+/// Whether work of a device may touch the memory: another device's pool must allow it. Asked by plain
+/// copies between addresses; kernels, and memory of imported pools, are not held back.
+bool pool_allows(uint64_t address, int device, bool writes);
 /// Frees a pooled block whose users are all done (cuMemFree).
 CUresult free_to_pool_now(uint64_t base);
 /// Gives back all idle memory of the device's pools: memory is short.
