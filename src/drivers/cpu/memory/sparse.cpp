@@ -279,12 +279,14 @@ CUresult cuMemMapArrayAsync(CUarrayMapInfo* mapInfoList, unsigned int count, CUs
   if (!mapInfoList || !count) return CUDA_ERROR_INVALID_VALUE;
   ResolvedStream on;
   if (CUresult result = resolve_stream(hStream, &on)) return result;
-  std::vector<TileChange> changes(count);
+  std::vector<TileChange> changes;  // grows with what is valid: the count may be absurd
   for (unsigned i = 0; i < count; ++i) {
-    CUresult result = plan_change(mapInfoList[i], on.context->device.ordinal(), &changes[i]);
-    if (result == CUDA_SUCCESS) continue;
-    for (unsigned held = 0; held < i; ++held) let_go(changes[held]);
-    return result;
+    TileChange change;
+    if (CUresult result = plan_change(mapInfoList[i], on.context->device.ordinal(), &change)) {
+      for (const TileChange& held : changes) let_go(held);
+      return result;
+    }
+    changes.push_back(std::move(change));
   }
   before_work(*on.context, *on.stream);
   // Also in a context that has failed: what is held has to be let go.
