@@ -38,6 +38,10 @@ C_HEADERS = {"assert.h", "errno.h", "float.h", "inttypes.h", "limits.h", "math.h
 # Compiler intrinsics and file formats; they ask nothing of the operating system.
 NEUTRAL_HEADERS = {"elf.h", "immintrin.h", "xmmintrin.h", "emmintrin.h", "pmmintrin.h", "cpuid.h",
                    "x86intrin.h", "cxxabi.h", "lz4.h", "zstd.h", "xxhash.h", "zlib.h"}
+# Everything at the root, so that what a run leaves there is not committed by chance.
+AT_ROOT = {".clang-format", ".clang-tidy", ".gitignore", "ARCHITECTURE.md", "CMakeLists.txt",
+           "CMakePresets.json", "CONTRIBUTING.md", "LICENSE", "Makefile", "NOTICE", "README.md",
+           "STYLE.md", "rooms.toml"}
 PTX_OF_DEVICE_LIBRARY = re.compile(r"__nv_\w+|__internal_\w+|libdevice")
 
 
@@ -138,6 +142,9 @@ class Tidy(unittest.TestCase):
                     if PTX_OF_DEVICE_LIBRARY.search(line):
                         found.append(f"{name}:{number}: code of NVIDIA's device library: {line.strip()}")
         self.report(found)
+
+    def test_root_holds_what_belongs_there(self):
+        self.report(sorted({name for name in FILES if "/" not in name} - AT_ROOT))
 
     def test_no_binaries_but_named_kinds(self):
         allowed = (".png", ".ppm", ".golden")
