@@ -87,7 +87,7 @@ struct GridSpec {
   uint32_t cluster[3] = {1, 1, 1};  ///< blocks resident together that share shared memory; more
                                     ///< than one needs a fiber strategy
   std::shared_ptr<Partition> partition;  ///< empty: all workers and multiprocessors
-  bool explicit_cluster = false;    ///< %is_explicit_cluster
+  bool explicit_cluster = false;         ///< %is_explicit_cluster
   bool cooperative = false;  ///< all blocks resident at once (fiber strategies); more than
                              ///< most_resident_blocks ends in Fault::out_of_resources
   int priority = 0;          ///< lower is more urgent, as CUDA's
@@ -106,10 +106,8 @@ struct GridSpec {
 struct PoolOptions {
   uint32_t threads = 0;  ///< 0: one per usable core (affinity mask and cgroup cpu.max honoured)
   bool pin = false;
-  /// Stack of one warp (or lane) under the fiber strategies. A warp's frame holds what does not fit
-  /// into registers, 128 bytes a value: 317 KiB in CUB's onesweep sort of pairs. Pages that are
-  /// never touched cost nothing.
-  size_t fiber_stack_bytes = 1280 * 1024;
+  /// Stack of one warp (or lane) under the fiber strategies, unless a kernel's frames need more.
+  size_t fiber_stack_bytes = 512 * 1024;
 };
 
 /// Persistent workers. Thread-safe. Never destroyed (see docs/design: exit order).

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <iterator>
 
 #include "engine/services.h"
@@ -12,7 +13,8 @@
 namespace limen::engine {
 namespace {
 constexpr size_t text_flush_bytes = 64 * 1024;
-/// What a fiber needs beside its threads' calls: services, printf, a signal's frame.
+/// What a fiber needs beside its code's frames and its threads' calls: services, printf, a
+/// signal's frame.
 constexpr size_t own_stack_bytes = 64 * 1024;
 
 const char* kind_words(kernel::Fault kind) {
@@ -95,7 +97,9 @@ void GridRun::start(std::unique_ptr<GridSpec> new_spec) {
   fiber_stack_bytes = 0;
   if (fibers) {
     const uint32_t lanes = meta.strategy == kernel::Strategy::lane ? 1 : std::max(1u, meta.width);
-    fiber_stack_bytes = spec->stack_bytes * lanes + own_stack_bytes;
+    // Powers of two: workers hold stacks of one size, and stores of them are kept a size.
+    fiber_stack_bytes =
+        std::bit_ceil(spec->stack_bytes * lanes + meta.native_frame_bytes + own_stack_bytes);
     fibers_per_cluster = fibers_of_block(meta, block_threads) * cluster_blocks;
     const uint32_t per_sm = std::clamp(2048u / std::max(1u, block_threads), 1u, 32u);
     const uint64_t limit = uint64_t{std::max(1u, spec->sm_count)} * per_sm;

@@ -102,8 +102,10 @@ class InlineChoice {
         node.size += b.body.size();
         for (const auto& i : b.body) {
           if (i.op != Op::call) continue;
-          if (i.ops[0].kind == Operand::Kind::reg) node.leads_anywhere = true;
-          else node.calls.push_back(i.ops[0].index);
+          if (i.ops[0].kind == Operand::Kind::reg)
+            node.leads_anywhere = true;
+          else
+            node.calls.push_back(i.ops[0].index);
         }
       }
     }
@@ -182,8 +184,8 @@ class InlineChoice {
       node.leads_anywhere |= it->second.leads_anywhere;
       if (it->second.inlined) node.size += it->second.size;
     }
-    node.inlined = own <= most_own && node.size <= most_whole && !node.recursive &&
-                   !node.leads_anywhere;
+    node.inlined =
+        own <= most_own && node.size <= most_whole && !node.recursive && !node.leads_anywhere;
   }
 
   const ptx::Module& module_;
@@ -200,8 +202,9 @@ struct SharedLayout {
   uint64_t align = 1;  ///< of the window itself
 };
 
-/// What programs ask of shared addresses they ask of generic ones too. Tensor copies exchange places by
-/// the address, in patterns of up to 1024 bytes, and programs align buffers for them by hand.
+/// What programs ask of shared addresses they ask of generic ones too. Tensor copies exchange
+/// places by the address, in patterns of up to 1024 bytes, and programs align buffers for them by
+/// hand.
 uint64_t window_alignment(const ptx::Module& module, const ptx::Function& f) {
   constexpr uint64_t of_swizzle = 1024, most = 4096;
   uint64_t align = 1;
@@ -380,8 +383,8 @@ std::vector<Choice> choices(const Program& p, const Specialization& spec,
     if (all.odd_barriers)
       add(fiber, all.reason);
     else if (together)
-      add(fiber, spec.residency == Residency::cluster ? "launched in clusters"
-                                                      : "launched cooperatively");
+      add(fiber,
+          spec.residency == Residency::cluster ? "launched in clusters" : "launched cooperatively");
     else if (all.allocates)
       add(fiber, "alloca");
     else if (calls_barrier)
@@ -423,9 +426,9 @@ Attempt attempt(const Program& p, const Specialization& spec, const Choice& choi
   SharedLayout shared = lay_out_shared(p);
   for (const auto& [function, frame] : shared.frames) {
     if (frame.local_bytes <= most_local_bytes) continue;
-    result.error = fmt::format("'{}' needs {} bytes of local memory a thread, {} at most",
-                               p.module.functions[function].name, frame.local_bytes,
-                               most_local_bytes);
+    result.error =
+        fmt::format("'{}' needs {} bytes of local memory a thread, {} at most",
+                    p.module.functions[function].name, frame.local_bytes, most_local_bytes);
     result.code = Code::launch_out_of_resources;
     return result;
   }
@@ -482,8 +485,9 @@ Attempt attempt(const Program& p, const Specialization& spec, const Choice& choi
   if (host_target().avx512) keep_apart_masked_bit_selects(module);
   dump("opt", tag, module);
   CompiledKernel k;
-  k.object = emit_object(module, *machine, error);
-  if (k.object.empty()) return result.error = error, result;
+  EmittedObject object = emit_object(module, *machine, error);
+  if (object.bytes.empty()) return result.error = error, result;
+  k.object = std::move(object.bytes);
   if (const char* dir = std::getenv("LIMEN_DUMP_DIR"); dir && *dir) {
     std::ofstream out(fmt::format("{}/{}.o", dir, tag), std::ios::binary);
     out.write(reinterpret_cast<const char*>(k.object.data()),
@@ -494,6 +498,8 @@ Attempt attempt(const Program& p, const Specialization& spec, const Choice& choi
   k.meta.width = choice.width;
   k.meta.slot_bytes = lowering.slot_bytes();
   k.meta.local_frame_bytes = static_cast<uint32_t>(shared.frames[p.kernel].local_bytes);
+  k.meta.native_frame_bytes =
+      static_cast<uint32_t>(std::min<uint64_t>(object.frame_bytes, UINT32_MAX));
   k.meta.static_shared_bytes = static_cast<uint32_t>(shared.bytes);
   k.meta.shared_align = static_cast<uint32_t>(shared.align);
   for (int i = 0; i < 3; ++i) k.meta.block[i] = spec.block[i];

@@ -19,16 +19,17 @@ enum class Residency : uint8_t {
   cluster,      ///< those of a cluster are, and `.shared` addresses are the cluster window's
 };
 
-/// What a kernel version is specialised on. Everything here is part of the cache key.
 /// Beside the numbers of kernel::Strategy: a fiber a warp, in every loop of which lanes go on
-/// independently of each other, as they otherwise do only where one may wait for another. For tests.
+/// independently of each other, as they otherwise do only where one may wait for another. For
+/// tests.
 inline constexpr int independent_lanes = 4;
 
+/// What a kernel version is specialised on. Everything here is part of the cache key.
 struct Specialization {
   uint32_t block[3] = {0, 0, 0};  ///< block dimensions; all 0: any
   bool small_grid = false;  ///< gridDim.i * blockDim.i < 2^30 for each i: index ranges provable
-  int strategy = -1;        ///< -1: the compiler chooses; else a kernel::Strategy or independent_lanes
-  uint32_t width = 0;       ///< 0: the compiler chooses
+  int strategy = -1;   ///< -1: the compiler chooses; else a kernel::Strategy or independent_lanes
+  uint32_t width = 0;  ///< 0: the compiler chooses
   Residency residency = Residency::free;
   uint32_t opt_level = 1;
   bool exact_nan = false;  ///< of several different f64 NaNs the one that the device passes on

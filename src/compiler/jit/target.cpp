@@ -6,7 +6,9 @@
 #include <llvm/Analysis/LoopAnalysisManager.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/MC/TargetRegistry.h>
+#include <llvm/Object/ELFObjectFile.h>
 #include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/DataExtractor.h>
 #include <llvm/Support/SmallVectorMemoryBuffer.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/TargetParser/Host.h>
@@ -68,6 +70,7 @@ std::unique_ptr<TargetMachine> make_machine(const simt::Target& target, uint32_t
   TargetOptions options;
   options.AllowFPOpFusion = FPOpFusion::Strict;
   options.TrapUnreachable = true;
+  options.EmitStackSizeSection = true;
   std::unique_ptr<TargetMachine> m(t->createTargetMachine(
       triple, target.cpu, target.features, options, Reloc::PIC_, CodeModel::Small,
       opt_level == 0   ? CodeGenOptLevel::None
@@ -113,7 +116,33 @@ void optimize(Module& module, TargetMachine& machine, uint32_t opt_level) {
   mpm.run(module, mam);
 }
 
-std::vector<uint8_t> emit_object(Module& module, TargetMachine& machine, std::string& error) {
+namespace {
+
+/// The sum over `.stack_sizes`: an address and a size for each function (llvm/docs/CodeGenerator).
+uint64_t frame_bytes_of(StringRef bytes, std::string& error) {
+  auto object = object::ELFObjectFile<object::ELF64LE>::create(MemoryBufferRef(bytes, "kernel"));
+  if (!object) return error = toString(object.takeError()), 0;
+  uint64_t sum = 0;
+  for (const object::SectionRef& section : object->sections()) {
+    Expected<StringRef> name = section.getName();
+    if (!name) return error = toString(name.takeError()), 0;
+    if (*name != ".stack_sizes") continue;
+    Expected<StringRef> content = section.getContents();
+    if (!content) return error = toString(content.takeError()), 0;
+    DataExtractor data(*content, true, 8);
+    DataExtractor::Cursor at(0);
+    while (at && !data.eof(at)) {
+      data.skip(at, 8);
+      sum += data.getULEB128(at);
+    }
+    if (llvm::Error bad = at.takeError()) return error = toString(std::move(bad)), 0;
+  }
+  return sum;
+}
+
+}  // namespace
+
+EmittedObject emit_object(Module& module, TargetMachine& machine, std::string& error) {
   SmallVector<char, 0> buffer;
   raw_svector_ostream out(buffer);
   legacy::PassManager pm;
@@ -122,7 +151,9 @@ std::vector<uint8_t> emit_object(Module& module, TargetMachine& machine, std::st
     return {};
   }
   pm.run(module);
-  return {buffer.begin(), buffer.end()};
+  const uint64_t frames = frame_bytes_of({buffer.data(), buffer.size()}, error);
+  if (!error.empty()) return {};
+  return {{buffer.begin(), buffer.end()}, frames};
 }
 
 }  // namespace limen::jit

@@ -21,8 +21,11 @@ std::unique_ptr<llvm::TargetMachine> make_machine(const simt::Target& target, ui
 /// Runs the fixed pass list.
 void optimize(llvm::Module& module, llvm::TargetMachine& machine, uint32_t opt_level);
 
-/// Emits a relocatable ELF object.
-std::vector<uint8_t> emit_object(llvm::Module& module, llvm::TargetMachine& machine,
-                                 std::string& error);
+struct EmittedObject {
+  std::vector<uint8_t> bytes;  ///< a relocatable ELF object; empty: failed
+  uint64_t frame_bytes = 0;    ///< stack of all its functions together, each called once
+};
+
+EmittedObject emit_object(llvm::Module& module, llvm::TargetMachine& machine, std::string& error);
 
 }  // namespace limen::jit

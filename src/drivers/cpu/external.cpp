@@ -152,8 +152,8 @@ CUresult cuImportExternalSemaphore(CUexternalSemaphore* extSem_out,
                                "only",
                                static_cast<int>(type)),
                    instead});
-  // The descriptor stays the caller's. The code is the one for memory that is not known, measured
-  // H200, driver 580.159.04.
+  // The descriptor stays the caller's. measured H200, driver 580.159.04
+  if (semHandleDesc->handle.fd < 0) return CUDA_ERROR_INVALID_VALUE;
   return report({Code::unknown,
                  fmt::format("descriptor {} is no semaphore that a CPU knows: only a GPU's driver "
                              "can make one",

@@ -215,9 +215,8 @@ CUresult cuOccupancyMaxActiveClusters(int* numClusters, CUfunction func,
   uint32_t asked[3], cluster[3];
   const KernelState& state = *question.state;
   cluster_dimensions(state, *question.device, asked_cluster(*config, asked), cluster);
-  // As in a launch, no cluster is one of a block. source: cuda.core's
-  // test_occupancy_max_active_clusters.
-  if (cluster[0] == 0 && !state.function().explicit_cluster) std::fill(cluster, cluster + 3, 1u);
+  // measured H200, driver 580.159.04: 0 clusters where neither kernel nor launch asks for any.
+  if (cluster[0] == 0 && !state.function().explicit_cluster) return *numClusters = 0, CUDA_SUCCESS;
   const uint64_t size = uint64_t{cluster[0]} * cluster[1] * cluster[2];
   if (size == 0 || size > most_cluster_blocks(state, *question.device))
     return CUDA_ERROR_INVALID_CLUSTER_SIZE;

@@ -27,7 +27,8 @@ CONFORM(cuImportExternalSemaphore, descriptors_of_something_else) {
   desc.type = CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD;
   expect_code("a timeline", cuImportExternalSemaphore(&semaphore, &desc), CUDA_ERROR_UNKNOWN);
   desc.handle.fd = -1;
-  expect_code("no descriptor", cuImportExternalSemaphore(&semaphore, &desc), CUDA_ERROR_UNKNOWN);
+  expect_code("no descriptor", cuImportExternalSemaphore(&semaphore, &desc),
+              CUDA_ERROR_INVALID_VALUE);
   expect("no semaphore", semaphore, nullptr);
   expect_true("the descriptor is still open", fcntl(file, F_GETFD) >= 0);
 }

@@ -66,12 +66,17 @@ CONFORM(cuArray3DCreate, planes_and_tiles_that_cannot_be) {
   };
   const auto wrong = CUDA_ERROR_INVALID_VALUE;
   const auto nv12 = CU_AD_FORMAT_NV12, one = CU_AD_FORMAT_FLOAT;
-  expect_code("NV12", make(64, 32, 0, nv12, 3, 0), CUDA_SUCCESS);
-  expect_code("of one channel", make(64, 32, 0, nv12, 1, 0), wrong);
-  expect_code("of one dimension", make(64, 0, 0, nv12, 3, 0), wrong);
-  expect_code("of odd size", make(63, 32, 0, nv12, 3, 0), wrong);
-  expect_code("packed YUV", make(64, 32, 0, CU_AD_FORMAT_YUY2, 2, 0), CUDA_SUCCESS);
-  expect_code("packed YUV of one channel", make(64, 32, 0, CU_AD_FORMAT_YUY2, 1, 0), wrong);
+  const unsigned video = CUDA_ARRAY3D_VIDEO_ENCODE_DECODE;
+  expect_code("NV12", make(64, 32, 0, nv12, 3, video), CUDA_SUCCESS);
+  expect_code("not for video", make(64, 32, 0, nv12, 3, 0), wrong);
+  expect_code("of one channel", make(64, 32, 0, nv12, 1, video), wrong);
+  expect_code("of one dimension", make(64, 0, 0, nv12, 3, video), wrong);
+  expect_code("of odd size", make(63, 32, 0, nv12, 3, video), wrong);
+  expect_code("packed YUV", make(64, 32, 0, CU_AD_FORMAT_YUY2, 2, video), CUDA_SUCCESS);
+  expect_code("packed YUV of one channel", make(64, 32, 0, CU_AD_FORMAT_YUY2, 1, video), wrong);
+  expect_code("other formats for video", make(64, 32, 0, one, 1, video), CUDA_SUCCESS);
+  expect_code("sparse with surfaces",
+              make(256, 256, 0, one, 1, CUDA_ARRAY3D_SPARSE | CUDA_ARRAY3D_SURFACE_LDST), wrong);
   expect_code("sparse", make(64, 32, 0, one, 1, CUDA_ARRAY3D_SPARSE), CUDA_SUCCESS);
   expect_code("sparse, one dimension", make(64, 0, 0, one, 1, CUDA_ARRAY3D_SPARSE), wrong);
   expect_code("sparse and deferred",

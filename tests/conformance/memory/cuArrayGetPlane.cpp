@@ -17,9 +17,9 @@ CONFORM(cuArrayGetPlane, of_no_array) {
 
 namespace {
 
-CUarray planar(CUarray_format format, size_t width = 64, size_t height = 32,
-               unsigned flags = CUDA_ARRAY3D_SURFACE_LDST) {
-  return make_array(width, height, 0, format, 3, flags);
+CUarray planar(CUarray_format format, size_t width = 64, size_t height = 32, unsigned flags = 0) {
+  return make_array(width, height, 0, format, 3,
+                    flags | CUDA_ARRAY3D_VIDEO_ENCODE_DECODE | CUDA_ARRAY3D_SURFACE_LDST);
 }
 
 CUarray plane_of(CUarray array, unsigned index) {
@@ -28,16 +28,16 @@ CUarray plane_of(CUarray array, unsigned index) {
   return plane;
 }
 
-/// "width height format channels" of each plane.
+/// "width height format channels flags" of each plane.
 std::string shapes(CUarray_format format) {
   std::string text;
   CUarray array = planar(format), plane = nullptr;
   for (unsigned i = 0; cuArrayGetPlane(&plane, array, i) == CUDA_SUCCESS; ++i) {
-    CUDA_ARRAY_DESCRIPTOR desc{};
-    REQUIRE(cuArrayGetDescriptor(&desc, plane));
+    CUDA_ARRAY3D_DESCRIPTOR desc{};
+    REQUIRE(cuArray3DGetDescriptor(&desc, plane));
     text += (i ? ", " : "") +
             listed(std::vector<size_t>{desc.Width, desc.Height, static_cast<size_t>(desc.Format),
-                                       desc.NumChannels});
+                                       desc.NumChannels, desc.Flags});
   }
   REQUIRE(cuArrayDestroy(array));
   return text;
@@ -59,21 +59,21 @@ CUDA_MEMCPY2D rows(std::vector<uint8_t>& host, size_t width, size_t height, CUar
 
 }  // namespace
 
-// source: CUDA Driver API 13.0, cuArrayGetPlane, for NV12; the others by their sampling, to be
-// measured on an H200.
 CONFORM(cuArrayGetPlane, shapes_of_planes) {
-  expect("NV12", shapes(CU_AD_FORMAT_NV12), "64 32 1 1, 32 16 1 2");
-  expect("P010", shapes(CU_AD_FORMAT_P010), "64 32 2 1, 32 16 2 2");
-  expect("P016", shapes(CU_AD_FORMAT_P016), "64 32 2 1, 32 16 2 2");
-  expect("NV16", shapes(CU_AD_FORMAT_NV16), "64 32 1 1, 32 32 1 2");
-  expect("P210", shapes(CU_AD_FORMAT_P210), "64 32 2 1, 32 32 2 2");
-  expect("P216", shapes(CU_AD_FORMAT_P216), "64 32 2 1, 32 32 2 2");
+  expect("NV12", shapes(CU_AD_FORMAT_NV12), "64 32 1 1 258, 32 16 1 2 258");
+  expect("P010", shapes(CU_AD_FORMAT_P010), "64 32 2 1 258, 32 16 2 2 258");
+  expect("P016", shapes(CU_AD_FORMAT_P016), "64 32 2 1 258, 32 16 2 2 258");
+  expect("NV16", shapes(CU_AD_FORMAT_NV16), "64 32 1 1 258, 32 32 1 2 258");
+  expect("P210", shapes(CU_AD_FORMAT_P210), "64 32 2 1 258, 32 32 2 2 258");
+  expect("P216", shapes(CU_AD_FORMAT_P216), "64 32 2 1 258, 32 32 2 2 258");
   expect("semi-planar, 8 bits", shapes(CU_AD_FORMAT_YUV444_8bit_SemiPlanar),
-         "64 32 1 1, 64 32 1 2");
+         "64 32 1 1 258, 64 32 1 2 258");
   expect("semi-planar, 16 bits", shapes(CU_AD_FORMAT_YUV444_16bit_SemiPlanar),
-         "64 32 2 1, 64 32 2 2");
-  expect("planar, 8 bits", shapes(CU_AD_FORMAT_Y444_PLANAR8), "64 32 1 1, 64 32 1 1, 64 32 1 1");
-  expect("planar, 10 bits", shapes(CU_AD_FORMAT_Y444_PLANAR10), "64 32 2 1, 64 32 2 1, 64 32 2 1");
+         "64 32 2 1 258, 64 32 2 2 258");
+  expect("planar, 8 bits", shapes(CU_AD_FORMAT_Y444_PLANAR8),
+         "64 32 1 1 258, 64 32 1 1 258, 64 32 1 1 258");
+  expect("planar, 10 bits", shapes(CU_AD_FORMAT_Y444_PLANAR10),
+         "64 32 2 1 258, 64 32 2 1 258, 64 32 2 1 258");
 }
 
 CONFORM(cuArrayGetPlane, planes_are_copied_apart) {

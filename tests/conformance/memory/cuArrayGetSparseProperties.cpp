@@ -34,11 +34,24 @@ CONFORM(cuArrayGetSparseProperties, tiles_are_64_KiB) {
   expect("3D, sixteen bytes", tile(CU_AD_FORMAT_FLOAT, 4, 64, 0), "16 16 16");
 }
 
-CONFORM(cuArrayGetSparseProperties, an_array_has_no_mip_tail) {
+CONFORM(cuArrayGetSparseProperties, what_is_smaller_than_a_tile_is_a_tail) {
   CUDA_ARRAY_SPARSE_PROPERTIES p{};
-  expect_code("asked", cuArrayGetSparseProperties(&p, sparse_array(16, 16)), CUDA_SUCCESS);
-  expect("first level", p.miptailFirstLevel, 0u);
-  expect("bytes", p.miptailSize, 0ull);
+  auto tail = [&](size_t width, size_t height, size_t depth, unsigned flags) {
+    REQUIRE(cuArrayGetSparseProperties(&p, sparse_array(width, height, depth, flags)));
+    return listed(std::vector<uint64_t>{p.miptailFirstLevel, p.miptailSize, p.flags});
+  };
+  const unsigned layers = CUDA_ARRAY3D_LAYERED;
+  expect("16 x 16", tail(16, 16, 0, 0), "0 65536 1");
+  expect("64 x 512", tail(64, 512, 0, 0), "0 131072 1");
+  expect("64 x 512, three layers", tail(64, 512, 3, layers), "0 393216 1");
+  expect("64 x 512 x 3", tail(64, 512, 3, 0), "0 524288 1");
+  expect("300 x 256 x 3", tail(300, 256, 3, 0), "0 1245184 1");
+  expect("128 x 128", tail(128, 128, 0, 0), "0 0 0");
+  expect("300 x 256, three layers", tail(300, 256, 3, layers), "0 0 0");
+}
+
+CONFORM(cuArrayGetSparseProperties, of_what_is_not_sparse) {
+  CUDA_ARRAY_SPARSE_PROPERTIES p{};
   CUmipmappedArray levels = mipmapped(512, 512, 0, 2, CUDA_ARRAY3D_SPARSE);
   expect_code("a level of a mipmapped one", cuArrayGetSparseProperties(&p, level_of(levels, 0)),
               CUDA_ERROR_INVALID_VALUE);

@@ -65,14 +65,17 @@ CONFORM(cuMemCreate, wrong_arguments) {
   expect_code("the current node", cuMemCreate(&handle, step, &prop, 0), CUDA_ERROR_INVALID_VALUE);
 }
 
-CONFORM(cuMemCreate, tile_pools_say_what_they_are) {
+CONFORM(cuMemCreate, tile_pools) {
   CUmemAllocationProp prop = device_properties(), told{};
   prop.allocFlags.usage = CU_MEM_CREATE_USAGE_TILE_POOL;
   CUmemGenericAllocationHandle handle = 0;
   expect_code("made", cuMemCreate(&handle, granularity(), &prop, 0), CUDA_SUCCESS);
   REQUIRE(cuMemGetAllocationPropertiesFromHandle(&told, handle));
-  expect("usage", +told.allocFlags.usage, CU_MEM_CREATE_USAGE_TILE_POOL);
+  expect("the usage is not told", +told.allocFlags.usage, 0);
   REQUIRE(cuMemRelease(handle));
+  prop.allocFlags.compressionType = CU_MEM_ALLOCATION_COMP_GENERIC;
+  expect_code("compressed", cuMemCreate(&handle, granularity(), &prop, 0),
+              CUDA_ERROR_INVALID_VALUE);
 }
 
 CONFORM(cuMemCreate, host_memory) {

@@ -38,7 +38,8 @@ int main() {
   Verdict verdict;
   cudaChannelFormatDesc format = cudaCreateChannelDesc<cudaChannelFormatKindNV12>();
   cudaArray_t frame, luma, chroma;
-  CHECK(cudaMallocArray(&frame, &format, width, height, cudaArraySurfaceLoadStore));
+  // The runtime has no name for CUDA_ARRAY3D_VIDEO_ENCODE_DECODE, which such formats need.
+  CHECK(cudaMallocArray(&frame, &format, width, height, cudaArraySurfaceLoadStore | 0x100));
   CHECK(cudaArrayGetPlane(&luma, frame, 0));
   CHECK(cudaArrayGetPlane(&chroma, frame, 1));
   std::vector<unsigned char> y(width * height), uv(width * height / 2);

@@ -1,6 +1,7 @@
 // The driver's calls and their codes, without compiled kernels (LIMEN_NOOP_KERNELS). Expected
 // codes: measured H200, driver 580.x.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstdlib>
@@ -111,8 +112,7 @@ TEST_F(Api, the_device_runtime_is_provided_and_its_first_version_refused) {
   EXPECT_EQ(cuModuleLoadData(&module, second.c_str()), CUDA_SUCCESS);
   EXPECT_EQ(cuModuleLoadData(&module, caller("cudaLaunchDeviceV2").c_str()),
             CUDA_ERROR_UNSUPPORTED_DEVSIDE_SYNC);
-  EXPECT_EQ(cuModuleLoadData(&module, caller("__cudaCDP2Unknown").c_str()),
-            CUDA_ERROR_INVALID_PTX);
+  EXPECT_EQ(cuModuleLoadData(&module, caller("__cudaCDP2Unknown").c_str()), CUDA_ERROR_INVALID_PTX);
   // NVIDIA's own body of it is not taken: this one would not even parse.
   const std::string theirs = head +
                              ".visible .func (.param .b32 r) __cudaCDP2LaunchDeviceV2"
@@ -319,22 +319,10 @@ TEST_F(Api, stream_ordered_memory_is_reused_and_trimmed) {
   EXPECT_EQ(bytes, 0u);
 }
 
-// The codes that cuda.core's tests expect of NVIDIA's driver; kernels and peer copies are not held back.
-TEST_F(Api, copies_reach_another_devices_pool_as_far_as_it_allows) {
-  CUmemPoolProps props{};
-  props.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
-  props.location = {CU_MEM_LOCATION_TYPE_DEVICE, 1};
-  CUmemoryPool pool = nullptr;
-  ASSERT_EQ(cuMemPoolCreate(&pool, &props), CUDA_SUCCESS);
-  CUcontext other = nullptr;
-  ASSERT_EQ(cuDevicePrimaryCtxRetain(&other, 1), CUDA_SUCCESS);
-  CUdeviceptr pooled = 0, mine = 0;
-  ASSERT_EQ(cuCtxPushCurrent(other), CUDA_SUCCESS);
-  ASSERT_EQ(cuMemAllocFromPoolAsync(&pooled, 64, pool, nullptr), CUDA_SUCCESS);
-  ASSERT_EQ(cuStreamSynchronize(nullptr), CUDA_SUCCESS);
-  EXPECT_EQ(cuMemcpyAsync(pooled, pooled + 32, 32, nullptr), CUDA_SUCCESS);
-  ASSERT_EQ(cuCtxPopCurrent(&other), CUDA_SUCCESS);
-  ASSERT_EQ(cuMemAlloc(&mine, 64), CUDA_SUCCESS);
+/// The codes that cuda.core's tests expect of NVIDIA's driver, for copies between `mine` on device
+/// 0 and `pooled` on device 1. Kernels and peer copies are not held back.
+void expect_copies_as_allowed(CUmemoryPool pool, CUdeviceptr pooled, CUdeviceptr mine,
+                              CUcontext here, CUcontext there) {
   const auto allow = [&](CUmemAccess_flags flags) {
     const CUmemAccessDesc access{{CU_MEM_LOCATION_TYPE_DEVICE, 0}, flags};
     EXPECT_EQ(cuMemPoolSetAccess(pool, &access, 1), CUDA_SUCCESS);
@@ -344,7 +332,7 @@ TEST_F(Api, copies_reach_another_devices_pool_as_far_as_it_allows) {
     EXPECT_EQ(cuMemcpyDtoD(pooled, mine, 64, nullptr), in);
     EXPECT_EQ(cuMemcpyDtoDAsync(mine, pooled, 64, nullptr), out);
     EXPECT_EQ(cuMemcpy(mine, pooled, 64, nullptr), out);
-    EXPECT_EQ(cuMemcpyPeer(mine, context, pooled, other, 64, nullptr), CUDA_SUCCESS);
+    EXPECT_EQ(cuMemcpyPeer(mine, here, pooled, there, 64, nullptr), CUDA_SUCCESS);
   };
   codes(CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_VALUE);
   allow(CU_MEM_ACCESS_FLAGS_PROT_READ);
@@ -353,9 +341,46 @@ TEST_F(Api, copies_reach_another_devices_pool_as_far_as_it_allows) {
   codes(CUDA_SUCCESS, CUDA_SUCCESS);
   allow(CU_MEM_ACCESS_FLAGS_PROT_NONE);
   codes(CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_F(Api, copies_reach_another_devices_pool_as_far_as_it_allows) {
+  CUmemPoolProps props{};
+  props.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+  props.handleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+  props.location = {CU_MEM_LOCATION_TYPE_DEVICE, 1};
+  CUmemoryPool pool = nullptr, imported = nullptr;
+  ASSERT_EQ(cuMemPoolCreate(&pool, &props), CUDA_SUCCESS);
+  int handle = -1;
+  ASSERT_EQ(cuMemPoolExportToShareableHandle(&handle, pool, props.handleTypes, 0), CUDA_SUCCESS);
+  ASSERT_EQ(cuMemPoolImportFromShareableHandle(&imported, reinterpret_cast<void*>(intptr_t{handle}),
+                                               props.handleTypes, 0),
+            CUDA_SUCCESS);
+  close(handle);
+  CUcontext other = nullptr;
+  ASSERT_EQ(cuDevicePrimaryCtxRetain(&other, 1), CUDA_SUCCESS);
+  CUdeviceptr pooled = 0, again = 0, mine = 0;
+  ASSERT_EQ(cuCtxPushCurrent(other), CUDA_SUCCESS);
+  ASSERT_EQ(cuMemAllocFromPoolAsync(&pooled, 64, pool, nullptr), CUDA_SUCCESS);
+  ASSERT_EQ(cuStreamSynchronize(nullptr), CUDA_SUCCESS);
+  CUmemPoolPtrExportData block;
+  ASSERT_EQ(cuMemPoolExportPointer(&block, pooled), CUDA_SUCCESS);
+  ASSERT_EQ(cuMemPoolImportPointer(&again, imported, &block), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemcpyAsync(pooled, pooled + 32, 32, nullptr), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemcpyAsync(again, again + 32, 32, nullptr), CUDA_SUCCESS);
+  ASSERT_EQ(cuCtxPopCurrent(&other), CUDA_SUCCESS);
+  ASSERT_EQ(cuMemAlloc(&mine, 64), CUDA_SUCCESS);
+  {
+    SCOPED_TRACE("by the pool's own process");
+    expect_copies_as_allowed(pool, pooled, mine, context, other);
+  }
+  // What the exporting side allows says nothing about the importing one.
+  SCOPED_TRACE("imported");
+  expect_copies_as_allowed(imported, again, mine, context, other);
   EXPECT_EQ(cuStreamSynchronize(nullptr), CUDA_SUCCESS);
   EXPECT_EQ(cuMemFree(mine), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemFree(again), CUDA_SUCCESS);
   EXPECT_EQ(cuMemFree(pooled), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemPoolDestroy(imported), CUDA_SUCCESS);
   EXPECT_EQ(cuMemPoolDestroy(pool), CUDA_SUCCESS);
   EXPECT_EQ(cuDevicePrimaryCtxRelease(1), CUDA_SUCCESS);
 }
@@ -395,8 +420,7 @@ TEST_F(Api, pools_give_back_at_every_synchronising_call) {
   ASSERT_EQ(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &threshold),
             CUDA_SUCCESS);
   CUdeviceptr two[2] = {};
-  for (CUdeviceptr& block : two)
-    ASSERT_EQ(cuMemAllocAsync(&block, bytes, stream), CUDA_SUCCESS);
+  for (CUdeviceptr& block : two) ASSERT_EQ(cuMemAllocAsync(&block, bytes, stream), CUDA_SUCCESS);
   for (CUdeviceptr block : two) ASSERT_EQ(cuMemFreeAsync(block, stream), CUDA_SUCCESS);
   EXPECT_EQ(cuStreamSynchronize(stream), CUDA_SUCCESS);
   EXPECT_EQ(reserved(), bytes);  // the threshold stays, what is above goes

@@ -25,9 +25,8 @@ struct Mapped {
   std::vector<uint64_t> block;
   std::vector<uint8_t> memory;
 
-  Mapped(const std::vector<CUDA_ARRAY3D_DESCRIPTOR>& levels, uint32_t texel_bytes, bool mipmapped,
-         bool deferred) {
-    store.layout = tile_layout(levels, texel_bytes, mipmapped, deferred);
+  Mapped(const std::vector<CUDA_ARRAY3D_DESCRIPTOR>& levels, uint32_t texel_bytes, bool deferred) {
+    store.layout = tile_layout(levels, texel_bytes, deferred);
     for (const auto& level : levels) images.push_back(image_of(level, texel_bytes));
     std::vector<engine::Image*> places;
     for (auto& image : images) places.push_back(&image);
@@ -40,8 +39,8 @@ struct Mapped {
 };
 
 void expect_places_of_their_own(const std::vector<CUDA_ARRAY3D_DESCRIPTOR>& levels,
-                                uint32_t texel_bytes, bool mipmapped, bool deferred) {
-  const Mapped array(levels, texel_bytes, mipmapped, deferred);
+                                uint32_t texel_bytes, bool deferred) {
+  const Mapped array(levels, texel_bytes, deferred);
   std::vector<uint8_t> taken(array.memory.size() / texel_bytes);
   for (const engine::Image& image : array.images)
     for (uint64_t z = 0; z < image.depth; ++z)

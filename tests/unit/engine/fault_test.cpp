@@ -17,7 +17,8 @@ namespace {
 class FaultTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (under_tsan) GTEST_SKIP() << "the shadow stack of TSan does not survive recovery from a fault";
+    if (under_tsan)
+      GTEST_SKIP() << "the shadow stack of TSan does not survive recovery from a fault";
   }
 };
 
@@ -123,6 +124,22 @@ TEST_F(FaultTest, ServicesNeedRoomOnTheStack) {
   Pool small({.threads = 1, .fiber_stack_bytes = 64 * 1024});
   EXPECT_EQ(run(small, make_spec(code, 1, 32)).kind, Fault::stack_overflow);
   EXPECT_EQ(run(pool, make_spec(code, 1, 32)).kind, Fault::none);
+}
+
+TEST_F(FaultTest, AFibersStackHoldsTheFrameThatTheCompilerTold) {
+  Pool small({.threads = 1, .fiber_stack_bytes = 64 * 1024});
+  for (const uint32_t frame : {300u * 1024, 4u << 20, 100u * 1024}) {
+    auto code = fiber_code([](BlockContext* context, WarpContext*) {
+      const size_t bytes = *parameter<size_t>(context);
+      volatile char* memory = static_cast<volatile char*>(__builtin_alloca(bytes));
+      for (size_t i = 0; i < bytes; i += 4096) memory[i] = 1;
+      context->launch->runtime->vprintf(context, reinterpret_cast<uint64_t>(""), 0);
+    });
+    code->meta.native_frame_bytes = frame;
+    size_t bytes = frame;
+    const FaultInfo info = run(small, make_spec(code, 2, 64, &bytes));
+    EXPECT_EQ(info.kind, Fault::none) << info.message;
+  }
 }
 
 TEST_F(FaultTest, FaultInAFiberDropsTheBlock) {

@@ -42,6 +42,13 @@ bool is_other_format(CUarray_format format) {
          (n >= CU_AD_FORMAT_BC1_UNORM && n <= CU_AD_FORMAT_BC7_UNORM_SRGB);
 }
 
+/// Packed, planar and semi-planar YUV.
+bool is_yuv(CUarray_format format) {
+  const unsigned n = format;
+  return n == CU_AD_FORMAT_NV12 || (n >= CU_AD_FORMAT_P010 && n <= CU_AD_FORMAT_Y410) ||
+         (n >= CU_AD_FORMAT_Y416 && n <= CU_AD_FORMAT_YUV444_16bit_SemiPlanar);
+}
+
 CUresult refuse(const char* what) {
   return report({Code::not_supported, fmt::format("{} arrays are not built yet", what), ""});
 }
@@ -103,7 +110,11 @@ CUresult check_descriptor(const CUDA_ARRAY3D_DESCRIPTOR& d, const Device& device
                           TexelLayout* texels) {
   // Flags that CUDA does not have are ignored. measured H200, driver 580.x
   if (d.Flags & CUDA_ARRAY3D_DEPTH_TEXTURE) return refuse("depth-texture");
-  if (d.Flags & CUDA_ARRAY3D_VIDEO_ENCODE_DECODE) return refuse("video");
+  // measured H200, driver 580.159.04: formats of video need its flag, which others may have too;
+  // sparse arrays are for textures only.
+  const bool video = is_yuv(d.Format) && !(d.Flags & CUDA_ARRAY3D_VIDEO_ENCODE_DECODE);
+  if (video || ((d.Flags & CUDA_ARRAY3D_SPARSE) && (d.Flags & CUDA_ARRAY3D_SURFACE_LDST)))
+    return CUDA_ERROR_INVALID_VALUE;
   if (!planes_of(d.Format).empty()) {
     if (CUresult result = check_planar(d)) return result;
   } else if (CUresult result = layout_of(d.Format, d.NumChannels, texels)) {
@@ -148,13 +159,12 @@ void release(uint64_t memory) {
 
 /// The memory of an array's levels, whose images are told where it is; 0 when there is none.
 uint64_t allocate_levels(Context& context, const std::vector<CUDA_ARRAY3D_DESCRIPTOR>& levels,
-                         uint32_t texel_bytes, bool mipmapped,
-                         const std::vector<engine::Image*>& images,
+                         uint32_t texel_bytes, const std::vector<engine::Image*>& images,
                          std::shared_ptr<TileStore>* tiles) {
   if (has_tiles(levels[0])) {
     auto store = std::make_shared<TileStore>();
-    store->layout = tile_layout(levels, texel_bytes, mipmapped,
-                                levels[0].Flags & CUDA_ARRAY3D_DEFERRED_MAPPING);
+    store->layout =
+        tile_layout(levels, texel_bytes, levels[0].Flags & CUDA_ARRAY3D_DEFERRED_MAPPING);
     const uint64_t block = allocate(context, tile_block_bytes(store->layout));
     if (!block) return 0;
     lay_out_tiles(*store, block, images);
@@ -198,7 +208,7 @@ bool make_planes(Context& context, Array* array) {
     images.push_back(&plane->image);
   }
   std::shared_ptr<TileStore> none;
-  array->memory = allocate_levels(context, {array->desc}, 0, false, images, &none);
+  array->memory = allocate_levels(context, {array->desc}, 0, images, &none);
   return array->memory != 0;
 }
 
@@ -218,7 +228,7 @@ CUresult create(CUarray* handle, const CUDA_ARRAY3D_DESCRIPTOR& desc) {
   } else {
     array->image = image_of(desc, texels.bytes());
     array->memory =
-        allocate_levels(*context, {desc}, texels.bytes(), false, {&array->image}, &array->tiles);
+        allocate_levels(*context, {desc}, texels.bytes(), {&array->image}, &array->tiles);
   }
   if (!array->memory) {
     destroy(array);
@@ -482,7 +492,7 @@ CUresult cuMipmappedArrayCreate(CUmipmappedArray* pHandle,
     places.push_back(&images[i]);
   }
   std::shared_ptr<TileStore> tiles;
-  const uint64_t memory = allocate_levels(*context, levels, texels.bytes(), true, places, &tiles);
+  const uint64_t memory = allocate_levels(*context, levels, texels.bytes(), places, &tiles);
   if (!memory) return CUDA_ERROR_OUT_OF_MEMORY;
   MipmappedArray* mipmapped = driver().mipmapped_arrays.create();
   if (!mipmapped) {

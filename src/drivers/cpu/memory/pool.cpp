@@ -345,8 +345,20 @@ MemPool* pool_of(uint64_t address) {
   return nullptr;
 }
 
+/// The pool that the block of another process was imported into, or nullptr.
+static MemPool* imported_pool_of(uint64_t address) {
+  Mapping mapping;
+  if (!driver().virtual_space.find(address, &mapping) || mapping.kind != MemoryKind::imported)
+    return nullptr;
+  std::shared_lock lock(book().mutex);
+  for (MemPool* pool : book().pools)
+    if (pool == mapping.pool) return pool;
+  return nullptr;
+}
+
 bool pool_allows(uint64_t address, int device, bool writes) {
   MemPool* pool = pool_of(address);
+  if (!pool) pool = imported_pool_of(address);
   if (!pool || pool->device_ordinal() < 0 || pool->device_ordinal() == device) return true;
   std::lock_guard lock(pool->mutex);
   const auto found = pool->access.find(device);

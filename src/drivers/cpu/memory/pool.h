@@ -96,8 +96,8 @@ CUresult resolve_pool(CUmemoryPool handle, MemPool** pool);
 
 /// Pool of a live pooled block, or nullptr.
 MemPool* pool_of(uint64_t address);
-/// Whether work of a device may touch the memory: another device's pool must allow it. Asked by plain
-/// copies between addresses; kernels, and memory of imported pools, are not held back.
+/// Whether work of a device may touch the memory: another device's pool must allow it (an imported
+/// one for itself). Asked by plain copies between addresses; kernels are not held back.
 bool pool_allows(uint64_t address, int device, bool writes);
 /// Frees a pooled block whose users are all done (cuMemFree).
 CUresult free_to_pool_now(uint64_t base);

@@ -32,7 +32,7 @@ struct BlockRecord {
 static_assert(sizeof(BlockRecord) == sizeof(CUmemPoolPtrExportData));
 
 uint64_t inode_of(const SharedFile& file) {
-  struct stat status {};
+  struct stat status{};
   return fstat(file.descriptor(), &status) == 0 ? status.st_ino : 0;
 }
 
@@ -119,6 +119,7 @@ CUresult cuMemPoolImportPointer(CUdeviceptr* ptr_out, CUmemoryPool hPool,
   mapping.device = pool->device_ordinal();
   mapping.access.readable = mapping.access.writable = ~uint64_t{0};
   mapping.file = pool->file;
+  mapping.pool = pool;
   mapping.offset = record.offset;
   mapping.handle_types = pool->props.handleTypes;
   const uint64_t base = driver().virtual_space.place(std::move(mapping));

@@ -87,9 +87,10 @@ CUresult list_level(const TileLayout& layout, const CUarrayMapInfo& info,
 CUresult list_tail(const TileLayout& layout, const CUarrayMapInfo& info,
                    std::vector<uint64_t>* pieces) {
   const auto& at = info.subresource.miptail;
-  if (at.layer >= layout.layers || !at.size || at.offset % TileMap::piece_bytes ||
-      at.size % TileMap::piece_bytes || at.offset > layout.tail_bytes ||
-      at.size > layout.tail_bytes - at.offset)
+  if (at.layer >= layout.layers) return CUDA_ERROR_INVALID_VALUE;
+  const uint64_t room = layout.tail_bytes * (layout.one_tail() ? layout.layers - at.layer : 1);
+  if (!at.size || at.offset % TileMap::piece_bytes || at.size % TileMap::piece_bytes ||
+      at.offset > room || at.size > room - at.offset)
     return CUDA_ERROR_INVALID_VALUE;
   const uint64_t first = layout.tail_first + at.layer * pieces_of(layout.tail_bytes) +
                          at.offset / TileMap::piece_bytes;
@@ -103,7 +104,7 @@ CUresult plan_change(const CUarrayMapInfo& info, int device, TileChange* change)
   const bool map = info.memOperationType == CU_MEM_OPERATION_TYPE_MAP;
   if ((!map && info.memOperationType != CU_MEM_OPERATION_TYPE_UNMAP) ||
       info.memHandleType != CU_MEM_HANDLE_TYPE_GENERIC || info.flags || info.reserved[0] ||
-      info.reserved[1] || info.deviceBitMask != 1u << device || (!map && info.memHandle.memHandle))
+      info.reserved[1] || info.deviceBitMask != 1u << device)
     return CUDA_ERROR_INVALID_VALUE;
   const TileLayout& layout = target.store->layout;
   if (target.deferred) {
@@ -119,25 +120,26 @@ CUresult plan_change(const CUarrayMapInfo& info, int device, TileChange* change)
   return map ? hold_tile_pool(info.memHandle.memHandle, device, info.offset, change) : CUDA_SUCCESS;
 }
 
-CUresult tell_properties(const TileStore* store, bool sparse, CUDA_ARRAY_SPARSE_PROPERTIES* out) {
+/// `mipmapped`: says how many levels there are where there is no tail; an array alone says 0.
+CUresult tell_properties(const TileStore* store, bool sparse, bool mipmapped,
+                         CUDA_ARRAY_SPARSE_PROPERTIES* out) {
   if (!store || !sparse) return CUDA_ERROR_INVALID_VALUE;
   const TileLayout& layout = store->layout;
   *out = {};
   out->tileExtent.width = layout.tile.width;
   out->tileExtent.height = layout.tile.height;
   out->tileExtent.depth = layout.tile.depth;
-  // source: CUDA Driver API 13.0, cuArrayGetSparseProperties: an array alone has no tail.
-  out->miptailFirstLevel = layout.tail_bytes ? layout.tail_level : 0;
-  out->miptailSize = layout.tail_bytes;
+  // measured H200, driver 580.159.04: the size is that of all layers where everything is tail.
+  out->miptailFirstLevel = layout.tail_bytes || mipmapped ? layout.tail_level : 0;
+  out->miptailSize = layout.tail_bytes * (layout.one_tail() ? layout.layers : 1);
+  if (layout.one_tail()) out->flags = CU_ARRAY_SPARSE_PROPERTIES_SINGLE_MIPTAIL;
   return CUDA_SUCCESS;
 }
 
-CUresult tell_requirements(const TileStore* store, bool deferred, CUdevice device,
+CUresult tell_requirements(const TileStore* store, bool deferred,
                            CUDA_ARRAY_MEMORY_REQUIREMENTS* out) {
-  // Other arrays have their memory; that is seen before the device. source: CUDA Driver API 13.0,
-  // cuArrayGetMemoryRequirements; measured H200, driver 580.x
+  // Other arrays have their memory. The device is not looked at. measured H200, driver 580.159.04
   if (!store || !deferred) return CUDA_ERROR_INVALID_VALUE;
-  if (!driver().device(device)) return CUDA_ERROR_INVALID_DEVICE;
   *out = {};
   out->size = store->layout.tail_bytes;
   out->alignment = TileMap::piece_bytes;
@@ -160,7 +162,7 @@ TileExtent tile_extent(uint32_t texel_bytes, bool three_d) {
 }
 
 TileLayout tile_layout(const std::vector<CUDA_ARRAY3D_DESCRIPTOR>& levels, uint32_t texel_bytes,
-                       bool mipmapped, bool deferred) {
+                       bool deferred) {
   TileLayout out;
   const CUDA_ARRAY3D_DESCRIPTOR& top = levels[0];
   const bool layered = top.Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP);
@@ -177,14 +179,16 @@ TileLayout tile_layout(const std::vector<CUDA_ARRAY3D_DESCRIPTOR>& levels, uint3
     level.depth = three_d ? static_cast<uint32_t>(levels[i].Depth) : 1;
     const bool small = level.width < out.tile.width || level.height < out.tile.height ||
                        level.depth < out.tile.depth;
-    level.in_tail = deferred || i > out.tail_level || (mipmapped && small);
+    level.in_tail = deferred || i > out.tail_level || small;
     if (level.in_tail) {
       out.tail_level = std::min(out.tail_level, i);
       const engine::Image image = image_of(levels[i], texel_bytes);
       const uint64_t slices = layered && !deferred ? 1 : image.depth;
+      // As large as on a device, whose slices lie in blocks of a power of two. measured H200,
+      // driver 580.159.04.
+      const uint64_t room = image.slice * (deferred ? slices : std::bit_ceil(slices));
       level.first = tail;
-      tail +=
-          (image.slice * slices + level_align_bytes - 1) / level_align_bytes * level_align_bytes;
+      tail += (room + level_align_bytes - 1) / level_align_bytes * level_align_bytes;
     } else {
       level.columns = tiles_of(level.width, out.tile.width);
       level.rows = tiles_of(level.height, out.tile.height);
@@ -243,7 +247,7 @@ CUresult cuArrayGetSparseProperties(CUDA_ARRAY_SPARSE_PROPERTIES* sparseProperti
   const Array* found = array_of(array);
   if (!found) return CUDA_ERROR_INVALID_HANDLE;
   if (found->parent) return CUDA_ERROR_INVALID_VALUE;
-  return tell_properties(found->tiles.get(), found->desc.Flags & CUDA_ARRAY3D_SPARSE,
+  return tell_properties(found->tiles.get(), found->desc.Flags & CUDA_ARRAY3D_SPARSE, false,
                          sparseProperties);
 }
 
@@ -252,27 +256,27 @@ CUresult cuMipmappedArrayGetSparseProperties(CUDA_ARRAY_SPARSE_PROPERTIES* spars
   if (!sparseProperties) return CUDA_ERROR_INVALID_VALUE;
   const MipmappedArray* found = mipmapped_array_of(mipmap);
   if (!found) return CUDA_ERROR_INVALID_HANDLE;
-  return tell_properties(found->tiles.get(), found->desc.Flags & CUDA_ARRAY3D_SPARSE,
+  return tell_properties(found->tiles.get(), found->desc.Flags & CUDA_ARRAY3D_SPARSE, true,
                          sparseProperties);
 }
 
 CUresult cuArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS* memoryRequirements,
-                                      CUarray array, CUdevice device) {
+                                      CUarray array, CUdevice) {
   if (!memoryRequirements || !array) return CUDA_ERROR_INVALID_VALUE;
   const Array* found = array_of(array);
   if (!found) return CUDA_ERROR_INVALID_HANDLE;
   if (found->parent) return CUDA_ERROR_INVALID_VALUE;
   return tell_requirements(found->tiles.get(), found->desc.Flags & CUDA_ARRAY3D_DEFERRED_MAPPING,
-                           device, memoryRequirements);
+                           memoryRequirements);
 }
 
 CUresult cuMipmappedArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS* memoryRequirements,
-                                               CUmipmappedArray mipmap, CUdevice device) {
+                                               CUmipmappedArray mipmap, CUdevice) {
   if (!memoryRequirements || !mipmap) return CUDA_ERROR_INVALID_VALUE;
   const MipmappedArray* found = mipmapped_array_of(mipmap);
   if (!found) return CUDA_ERROR_INVALID_HANDLE;
   return tell_requirements(found->tiles.get(), found->desc.Flags & CUDA_ARRAY3D_DEFERRED_MAPPING,
-                           device, memoryRequirements);
+                           memoryRequirements);
 }
 
 CUresult cuMemMapArrayAsync(CUarrayMapInfo* mapInfoList, unsigned int count, CUstream hStream) {

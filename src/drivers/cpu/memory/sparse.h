@@ -42,10 +42,13 @@ struct TileLayout {
   uint64_t tail_first = 0;  ///< the first layer's first piece
   uint64_t tail_bytes = 0;  ///< of one layer: whole pieces; deferred arrays: of all
   uint64_t pieces = 0;
+
+  /// Whether all levels are in the tail, which is one for all layers then.
+  bool one_tail() const { return tail_bytes && tail_level == 0; }
 };
 /// Of the levels of an array. `deferred`: all of it is one tail, laid out as other arrays are.
 TileLayout tile_layout(const std::vector<CUDA_ARRAY3D_DESCRIPTOR>& levels, uint32_t texel_bytes,
-                       bool mipmapped, bool deferred);
+                       bool deferred);
 
 /// What a sparse array has beside its handle.
 struct TileStore {

@@ -24,6 +24,7 @@ struct Access {
   int protection() const;
 };
 
+struct MemPool;
 struct PhysicalMemory;
 
 struct Mapping {
@@ -37,6 +38,7 @@ struct Mapping {
   std::shared_ptr<SharedFile> file;
   uint64_t offset = 0;                 ///< in the file, of the first page
   PhysicalMemory* physical = nullptr;  ///< of cuMemMap
+  const MemPool* pool = nullptr;       ///< that the block was imported into; may be gone
   unsigned handle_types = 0;
 
   uint64_t first_page() const { return base - lead; }

@@ -69,8 +69,10 @@ CUresult check_flags(const CUmemAllocationProp& prop) {
                    fmt::format("memory for usage {:#x} (hardware decompression) needs a GPU",
                                static_cast<unsigned>(prop.allocFlags.usage)),
                    ""});
-  return prop.allocFlags.compressionType > CU_MEM_ALLOCATION_COMP_GENERIC ? CUDA_ERROR_INVALID_VALUE
-                                                                          : CUDA_SUCCESS;
+  // measured H200, driver 580.159.04: nor are tile pools compressed.
+  const bool pool = prop.allocFlags.usage & CU_MEM_CREATE_USAGE_TILE_POOL;
+  const unsigned most = pool ? CU_MEM_ALLOCATION_COMP_NONE : CU_MEM_ALLOCATION_COMP_GENERIC;
+  return prop.allocFlags.compressionType > most ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
 /// Frees what neither handle nor mapping holds. Under the book's lock.
@@ -436,6 +438,7 @@ CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp* prop,
   const PhysicalMemory* memory = live(handle);
   if (!memory) return CUDA_ERROR_INVALID_VALUE;
   *prop = memory->prop;
+  prop->allocFlags.usage = 0;  // measured H200, driver 580.159.04: a tile pool does not say so
   return CUDA_SUCCESS;
 }
 
