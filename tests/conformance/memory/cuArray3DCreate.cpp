@@ -72,8 +72,8 @@ CONFORM(cuArray3DCreate, planes_and_tiles_that_cannot_be) {
   expect_code("of one channel", make(64, 32, 0, nv12, 1, video), wrong);
   expect_code("of one dimension", make(64, 0, 0, nv12, 3, video), wrong);
   expect_code("of odd size", make(63, 32, 0, nv12, 3, video), wrong);
-  expect_code("packed YUV", make(64, 32, 0, CU_AD_FORMAT_YUY2, 2, video), CUDA_SUCCESS);
-  expect_code("packed YUV of one channel", make(64, 32, 0, CU_AD_FORMAT_YUY2, 1, video), wrong);
+  expect_code("packed YUV", make(64, 32, 0, CU_AD_FORMAT_YUY2, 4, video), CUDA_SUCCESS);
+  expect_code("packed YUV of two channels", make(64, 32, 0, CU_AD_FORMAT_YUY2, 2, video), wrong);
   expect_code("other formats for video", make(64, 32, 0, one, 1, video), CUDA_SUCCESS);
   expect_code("sparse with surfaces",
               make(256, 256, 0, one, 1, CUDA_ARRAY3D_SPARSE | CUDA_ARRAY3D_SURFACE_LDST), wrong);

@@ -79,17 +79,14 @@ CONFORM(cuMemMapArrayAsync, happens_in_the_order_of_its_stream) {
   REQUIRE(cuMemcpyHtoA(array, 0, &value, 4));
   REQUIRE(map(tiles_of(array, 0, 0, 0, 0, 128, 128)));
   REQUIRE(cuCtxSynchronize(nullptr));
-  void* pinned = nullptr;
-  REQUIRE(cuMemHostAlloc(&pinned, 8, 0));
-  // No Gate: on an H200 the call waits for kernels that run.
+  // No Gate: on an H200 the call waits for kernels that run, and a copy in the stream behind it too.
   HostWord turn;
   REQUIRE(cuStreamWaitValue32(stream, turn.at(), 1, CU_STREAM_WAIT_VALUE_EQ));
   REQUIRE(map(tiles_of(array, pool, 0, 0, 0, 128, 128), stream));
-  REQUIRE(cuMemcpyAtoHAsync(pinned, array, 0, 4, stream));
   before = texel(array, 0, 0);
   turn.set(1);
   REQUIRE(cuStreamSynchronize(stream));
-  std::memcpy(&after, pinned, 4);
+  after = texel(array, 0, 0);
   expect("before it is its turn", before, 0.0f);
   expect("after", after, 3.25f);
 }

@@ -331,8 +331,8 @@ CUresult layout_of(CUarray_format format, unsigned channels, TexelLayout* out) {
     case CU_AD_FORMAT_SNORM_INT16X4:
       return normal(TexelFormat::s16, CU_AD_FORMAT_SNORM_INT16X1);
     // Packed YUV: the channels lie as in other formats, what they mean is the program's.
+    // How many: measured H200, driver 580.159.04.
     case CU_AD_FORMAT_YUY2:
-      return packed(TexelFormat::u8, 2);
     case CU_AD_FORMAT_AYUV:
       return packed(TexelFormat::u8, 4);
     case CU_AD_FORMAT_Y210:
