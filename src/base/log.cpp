@@ -10,6 +10,8 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
+#include <functional>
+#include <iterator>
 #include <string>
 
 #include "base/config.h"
@@ -64,8 +66,34 @@ Sink sink_for(Level level) {
   return level <= Level::warn ? log_sink.load(std::memory_order_acquire) : nullptr;
 }
 
+/// How often a text was written, by its hash. Another text of the same place begins anew, so a text
+/// may come more often than it should, never less.
+struct Said {
+  std::atomic<uint64_t> hash{0};
+  std::atomic<uint32_t> times{0};
+};
+constinit Said said[256];
+
+uint32_t times_said(std::string_view text) {
+  const uint64_t hash = std::hash<std::string_view>{}(text);
+  Said& place = said[hash % std::size(said)];
+  if (place.hash.exchange(hash, std::memory_order_relaxed) != hash)
+    place.times.store(0, std::memory_order_relaxed);
+  return place.times.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+/// A program that meets the same error in every call is told a few times, unless it asked for more
+/// than warnings.
+void write_limited(Level level, std::string_view text) {
+  const uint32_t times = enabled(Level::info) ? 1 : times_said(text);
+  if (times < most_repeats) write_line(level, text);
+  if (times == most_repeats)
+    write_line(level, std::string(text) + " [said " + std::to_string(times) +
+                          " times; further ones are left out, LIMEN_LOG=info shows them]");
+}
+
 void write_text(Level level, std::string_view text) {
-  if (enabled(level)) write_line(level, text);
+  if (enabled(level)) write_limited(level, text);
   if (Sink sink = sink_for(level)) sink(level, text);
 }
 

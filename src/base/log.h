@@ -22,6 +22,10 @@ inline bool enabled(Level level) {
   return static_cast<int>(level) <= now;
 }
 
+/// A line that was written so often is left out from then on, where LIMEN_LOG is `warn` or `error`.
+/// The sink gets all.
+inline constexpr unsigned most_repeats = 10;
+
 /// Writes one line if `level` is enabled; the text may hold any bytes but needs no line end.
 void write(Level level, std::string_view text);
 

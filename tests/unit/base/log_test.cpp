@@ -28,7 +28,7 @@ TEST(Log, LinesDoNotMix) {
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([t] {
       for (int i = 0; i < 50; ++i)
-        warn("%s", std::string(1500, static_cast<char>('a' + t)).c_str());
+        warn("%02d%s", i, std::string(1500, static_cast<char>('a' + t)).c_str());
     });
   }
   for (std::thread& thread : threads) thread.join();
@@ -41,11 +41,26 @@ TEST(Log, LinesDoNotMix) {
     ASSERT_NE(end, std::string::npos);
     std::string line = text.substr(start, end - start);
     ASSERT_TRUE(line.starts_with("limen: warn: ")) << line;
-    EXPECT_EQ(line.find_first_not_of(line.back(), 13), std::string::npos);
-    EXPECT_EQ(line.size(), 13u + 1500);
+    EXPECT_EQ(line.find_first_not_of(line.back(), 15), std::string::npos);
+    EXPECT_EQ(line.size(), 15u + 1500);
     start = end + 1;
   }
   EXPECT_EQ(lines, 200u);
+}
+
+TEST(Log, WhatIsSaidAgainAndAgainIsLeftOut) {
+  ::testing::internal::CaptureStderr();
+  for (unsigned i = 0; i < 3 * most_repeats; ++i) {
+    error("the same");
+    error("another, number %u", i);
+  }
+  const std::string text = ::testing::internal::GetCapturedStderr();
+  size_t same = 0, others = 0;
+  for (size_t at = 0; (at = text.find("error: the same", at)) != std::string::npos; ++at) ++same;
+  for (size_t at = 0; (at = text.find("error: another", at)) != std::string::npos; ++at) ++others;
+  EXPECT_EQ(same, most_repeats);
+  EXPECT_EQ(others, 3 * most_repeats);
+  EXPECT_NE(text.find("said 10 times"), std::string::npos);
 }
 
 TEST(Log, UnsupportedSaysItsName) {
