@@ -1,0 +1,634 @@
+// tex of 1, 2 and 3 dimensions, layered or not, and tex1Dfetch, eight lanes at a time: the axes are
+// placed for the whole warp, then each format has a kernel that reads and weighs its texels. The
+// arithmetic is texture.cpp's in narrower words: fixed point fits 32 bits because coordinates that
+// do not are left out (rare_lanes) and no axis is longer than longest_axis. Sums of floats stay in
+// double and in its order. Texels are read under masks: lanes that take no part, border texels and
+// weights of 0 read nothing. Multiplications may be fused into additions: all their products are
+// exact. benchmark: texture.
+#include "engine/texture_lanes.h"
+
+#include <immintrin.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+#include "engine/texture_place.h"
+
+namespace limen::engine {
+
+bool has_fetch_lanes() {
+  return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
+}
+
+}  // namespace limen::engine
+
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function)
+#else
+// To the end of the file, so that templates are instantiated under it. The headers above are not.
+#pragma GCC target("avx2,fma")
+#endif
+
+namespace limen::engine {
+namespace {
+
+using kernel::TextureGeometry;
+using kernel::TextureKind;
+using kernel::TextureLod;
+using kernel::TextureResult;
+
+constexpr uint32_t step = 8;  ///< lanes at a time
+constexpr uint32_t most_lanes = 32;
+constexpr uint32_t longest_axis = 1 << 17;        ///< a position is 12 bits of turns, 17 and 8
+constexpr uint64_t most_bytes = (1u << 31) - 64;  ///< gathers add a signed 32-bit offset
+
+/// Both texels of an axis, by lane: bytes from the image's first, and not the border.
+struct alignas(32) Places {
+  int32_t at[2][most_lanes];
+  int32_t inside[2][most_lanes];
+  int32_t weight[most_lanes];  ///< of the second, in 256ths
+};
+
+struct Job {
+  const Texture& t;
+  const TextureCall& call;
+  const uint8_t* base;
+  Places* axis;  ///< of `dims`
+  uint32_t lanes = 0;
+  uint32_t dims = 1;
+  bool border = false;         ///< `inside` counts
+  int32_t border_raw[4] = {};  ///< in the kernel's numbers: a result's bits, or what it sums up
+};
+
+inline __m256i all(int32_t value) { return _mm256_set1_epi32(value); }
+inline __m256i load8(const int32_t* from) {
+  return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
+}
+inline void store8(int32_t* to, __m256i value) {
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), value);
+}
+inline __m256i select(__m256i mask, __m256i yes, __m256i no) {
+  return _mm256_blendv_epi8(no, yes, mask);
+}
+/// All bits in the active lanes of step `first`.
+inline __m256i active_lanes(const Job& job, uint32_t first) {
+  const __m256i bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+  const __m256i lanes = all(static_cast<int32_t>(job.lanes >> first));
+  return _mm256_cmpeq_epi32(_mm256_and_si256(lanes, bit), bit);
+}
+inline bool any_active(const Job& job, uint32_t first) { return job.lanes >> first & 0xff; }
+
+inline void write8(const Job& job, uint32_t first, uint32_t channel, __m256i bits) {
+  uint32_t* to = job.call.out + size_t{channel} * job.call.width + first;
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), bits);
+}
+
+// -- coordinates
+
+/// Lanes that 32 bits do not place as the general path does: NaN, infinite and from 2^22 on, and
+/// those whose whole part a double's fraction loses (2^-54, mirrored 2^-53), denormals among them.
+inline uint32_t rare_lanes(__m256i x) {
+  constexpr auto large = std::bit_cast<int32_t>(0x1p22f), tiny = std::bit_cast<int32_t>(0x1p-53f);
+  const __m256i magnitude = _mm256_and_si256(x, all(0x7fffffff));
+  const __m256i zero = _mm256_cmpeq_epi32(magnitude, all(0));
+  const __m256i small = _mm256_andnot_si256(zero, _mm256_cmpgt_epi32(all(tiny + 1), magnitude));
+  const __m256i rare = _mm256_or_si256(small, _mm256_cmpgt_epi32(magnitude, all(large - 1)));
+  return static_cast<uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(rare)));
+}
+
+/// A coordinate times `size` and `scale` (1 or 256, a power of 2 by `shift`), rounded down, or with
+/// `half` to the nearest whole, halves up.
+template <AddressMode mode, bool linear>
+inline __m256i scaled_position(__m256 x, __m256i size) {
+  // 21 bits of fraction, the rest cut off. Both terms are whole, so their difference is exact.
+  const __m256 one = _mm256_set1_ps(0x1p21f), whole = _mm256_floor_ps(x);
+  const __m256i part = _mm256_cvttps_epi32(
+      _mm256_sub_ps(_mm256_floor_ps(_mm256_mul_ps(x, one)), _mm256_mul_ps(whole, one)));
+  // 21 by 17 bits in two halves, the lower one cut off where it cannot be seen.
+  __m256i high = _mm256_mullo_epi32(_mm256_srli_epi32(part, 11), size);
+  __m256i low = _mm256_mullo_epi32(_mm256_and_si256(part, all(2047)), size);
+  if (linear) low = _mm256_add_epi32(low, all(1 << 12));
+  const __m256i sum = _mm256_add_epi32(high, _mm256_srli_epi32(low, 11));
+  const __m256i fixed = linear ? _mm256_srli_epi32(sum, 2) : _mm256_srli_epi32(sum, 10);
+  if (mode == AddressMode::wrap) return fixed;
+  // Mirrors turn at odd wholes; beyond 4 wholes an edge or border is as far as it gets.
+  __m256i turns = _mm256_cvttps_epi32(whole);
+  if (mode == AddressMode::mirror)
+    turns = _mm256_and_si256(turns, all(1));
+  else
+    turns = _mm256_max_epi32(_mm256_min_epi32(turns, all(4)), all(-4));
+  const __m256i unit = linear ? _mm256_slli_epi32(size, 8) : size;
+  return _mm256_add_epi32(fixed, _mm256_mullo_epi32(turns, unit));
+}
+
+/// Linear: 256ths of texels, less half a texel. Else texels.
+template <bool normalized, AddressMode mode, bool linear>
+inline __m256i position_of(__m256 x, __m256i size) {
+  const __m256i half = all(static_cast<int32_t>(one_weight / 2));
+  if constexpr (normalized) {
+    const __m256i fixed = scaled_position<mode, linear>(x, size);
+    return linear ? _mm256_sub_epi32(fixed, half) : fixed;
+  } else if constexpr (linear) {
+    const __m256 scaled = _mm256_mul_ps(x, _mm256_set1_ps(static_cast<float>(one_weight)));
+    const __m256 whole = _mm256_floor_ps(scaled);
+    // The difference is rounded only where that does not take it below a half.
+    const __m256 up = _mm256_cmp_ps(_mm256_sub_ps(scaled, whole), _mm256_set1_ps(0.5f), _CMP_GE_OQ);
+    const __m256i rounded = _mm256_sub_epi32(_mm256_cvttps_epi32(whole), _mm256_castps_si256(up));
+    return _mm256_sub_epi32(rounded, half);
+  } else {
+    return _mm256_cvttps_epi32(_mm256_floor_ps(x));
+  }
+}
+
+/// resolve() of places that lie at most one texel outside a period.
+template <AddressMode mode>
+inline __m256i resolve8(__m256i i, __m256i size, __m256i* inside) {
+  const __m256i last = _mm256_sub_epi32(size, all(1));
+  switch (mode) {
+    case AddressMode::wrap: {
+      const __m256i below = _mm256_and_si256(_mm256_srai_epi32(i, 31), size);
+      const __m256i above = _mm256_and_si256(_mm256_cmpgt_epi32(i, last), size);
+      return _mm256_sub_epi32(_mm256_add_epi32(i, below), above);
+    }
+    case AddressMode::mirror: {
+      const __m256i back = _mm256_sub_epi32(_mm256_add_epi32(size, last), i);
+      return _mm256_max_epi32(_mm256_min_epi32(i, back), all(0));
+    }
+    case AddressMode::border:
+      *inside = _mm256_cmpeq_epi32(_mm256_min_epu32(i, last), i);
+      return i;
+    default:
+      return _mm256_max_epi32(_mm256_min_epi32(i, last), all(0));
+  }
+}
+
+template <AddressMode mode>
+inline void put(Places* out, uint32_t which, uint32_t first, __m256i i, __m256i size,
+                __m256i stride) {
+  __m256i inside = all(-1);
+  const __m256i where = resolve8<mode>(i, size, &inside);
+  store8(out->at[which] + first, _mm256_mullo_epi32(where, stride));
+  store8(out->inside[which] + first, inside);
+}
+
+/// Returns the rare lanes.
+template <bool normalized, AddressMode mode, bool linear>
+uint32_t place(const Job& job, const uint32_t* in, uint32_t size, uint32_t stride, Places* out) {
+  const __m256i sizes = all(static_cast<int32_t>(size)),
+                strides = all(static_cast<int32_t>(stride));
+  uint32_t rare = 0;
+  for (uint32_t first = 0; first < job.call.width; first += step) {
+    if (!any_active(job, first)) continue;
+    const __m256i bits = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(in + first));
+    rare |= rare_lanes(bits) << first;
+    const __m256i fixed = position_of<normalized, mode, linear>(_mm256_castsi256_ps(bits), sizes);
+    if constexpr (linear) {
+      const __m256i texel = _mm256_srai_epi32(fixed, 8);
+      put<mode>(out, 0, first, texel, sizes, strides);
+      put<mode>(out, 1, first, _mm256_add_epi32(texel, all(1)), sizes, strides);
+      store8(out->weight + first, _mm256_and_si256(fixed, all(one_weight - 1)));
+    } else {
+      put<mode>(out, 0, first, fixed, sizes, strides);
+    }
+  }
+  return rare;
+}
+
+template <bool linear>
+uint32_t place_axis(const Job& job, const uint32_t* in, AddressMode mode, uint32_t size,
+                    uint32_t stride, Places* out) {
+  const bool border = mode == AddressMode::border;
+  if (!job.t.normalized)
+    return border ? place<false, AddressMode::border, linear>(job, in, size, stride, out)
+                  : place<false, AddressMode::clamp, linear>(job, in, size, stride, out);
+  switch (mode) {
+    case AddressMode::wrap:
+      return place<true, AddressMode::wrap, linear>(job, in, size, stride, out);
+    case AddressMode::mirror:
+      return place<true, AddressMode::mirror, linear>(job, in, size, stride, out);
+    case AddressMode::border:
+      return place<true, AddressMode::border, linear>(job, in, size, stride, out);
+    default:
+      return place<true, AddressMode::clamp, linear>(job, in, size, stride, out);
+  }
+}
+
+/// Layers beyond the last, and negative ones, are the last.
+void add_layer(Job& job, const uint32_t* in, uint32_t layers, uint32_t slice) {
+  for (uint32_t first = 0; first < job.call.width; first += step) {
+    const __m256i asked = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(in + first));
+    const __m256i layer = _mm256_min_epu32(asked, all(static_cast<int32_t>(layers - 1)));
+    const __m256i bytes = _mm256_mullo_epi32(layer, all(static_cast<int32_t>(slice)));
+    for (auto& at : job.axis[0].at) store8(at + first, _mm256_add_epi32(load8(at + first), bytes));
+  }
+}
+
+// -- texels
+
+/// Reads texels of `bytes` bytes at `base` + `at` as words of 32 bits, zeros where `mask` is not
+/// set.
+template <uint32_t bytes>
+inline void load_texels(const uint8_t* base, __m256i at, __m256i mask, __m256i* words) {
+  static constexpr uint32_t nothing[4] = {};
+  const __m256i zero = all(0);
+  if constexpr (bytes < 4) {
+    // The aligned word around it, which lies in the same page.
+    const auto address = reinterpret_cast<uint64_t>(base);
+    at = _mm256_add_epi32(at, all(static_cast<int32_t>(address & 3)));
+    const __m256i aligned = _mm256_and_si256(at, all(~3));
+    const __m256i shift = _mm256_slli_epi32(_mm256_and_si256(at, all(3)), 3);
+    const __m256i word = _mm256_mask_i32gather_epi32(
+        zero, reinterpret_cast<const int*>(address & ~uint64_t{3}), aligned, mask, 1);
+    words[0] = _mm256_srlv_epi32(word, shift);
+  } else if constexpr (bytes == 4) {
+    words[0] = _mm256_mask_i32gather_epi32(zero, reinterpret_cast<const int*>(base), at, mask, 1);
+  } else if constexpr (bytes == 8) {
+    const auto* from = reinterpret_cast<const double*>(base);
+    const __m128i low_mask = _mm256_castsi256_si128(mask);
+    const __m128i high_mask = _mm256_extracti128_si256(mask, 1);
+    const __m256 low = _mm256_castpd_ps(
+        _mm256_mask_i32gather_pd(_mm256_setzero_pd(), from, _mm256_castsi256_si128(at),
+                                 _mm256_castsi256_pd(_mm256_cvtepi32_epi64(low_mask)), 1));
+    const __m256 high = _mm256_castpd_ps(
+        _mm256_mask_i32gather_pd(_mm256_setzero_pd(), from, _mm256_extracti128_si256(at, 1),
+                                 _mm256_castsi256_pd(_mm256_cvtepi32_epi64(high_mask)), 1));
+    const __m256 even = _mm256_shuffle_ps(low, high, 0x88),
+                 odd = _mm256_shuffle_ps(low, high, 0xdd);
+    words[0] = _mm256_permute4x64_epi64(_mm256_castps_si256(even), 0xd8);
+    words[1] = _mm256_permute4x64_epi64(_mm256_castps_si256(odd), 0xd8);
+  } else {
+    // Whole texels are fewer reads than four gathers.
+    const __m256i none = _mm256_set1_epi64x(reinterpret_cast<int64_t>(nothing));
+    const __m256i bases = _mm256_set1_epi64x(reinterpret_cast<int64_t>(base));
+    alignas(32) const __m128i* from[step];
+    for (uint32_t half = 0; half < 2; ++half) {
+      const __m128i offset = half ? _mm256_extracti128_si256(at, 1) : _mm256_castsi256_si128(at);
+      const __m128i take = half ? _mm256_extracti128_si256(mask, 1) : _mm256_castsi256_si128(mask);
+      const __m256i address = _mm256_add_epi64(bases, _mm256_cvtepi32_epi64(offset));
+      _mm256_store_si256(reinterpret_cast<__m256i*>(from + size_t{4} * half),
+                         select(_mm256_cvtepi32_epi64(take), address, none));
+    }
+    __m256i row[4];
+    for (uint32_t i = 0; i < 4; ++i)
+      row[i] = _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128(from[i])),
+                                       _mm_loadu_si128(from[i + 4]), 1);
+    const __m256i low01 = _mm256_unpacklo_epi32(row[0], row[1]);
+    const __m256i low23 = _mm256_unpacklo_epi32(row[2], row[3]);
+    const __m256i high01 = _mm256_unpackhi_epi32(row[0], row[1]);
+    const __m256i high23 = _mm256_unpackhi_epi32(row[2], row[3]);
+    words[0] = _mm256_unpacklo_epi64(low01, low23);
+    words[1] = _mm256_unpackhi_epi64(low01, low23);
+    words[2] = _mm256_unpacklo_epi64(high01, high23);
+    words[3] = _mm256_unpackhi_epi64(high01, high23);
+  }
+}
+
+/// Halves as floats; NaN keeps its bits, which the machine's conversion would not.
+inline __m256i widen_halves(__m256i half) {
+  const __m256i magnitude = _mm256_slli_epi32(_mm256_and_si256(half, all(0x7fff)), 13);
+  const __m256i sign = _mm256_slli_epi32(_mm256_and_si256(half, all(0x8000)), 16);
+  const __m256i finite =
+      _mm256_castps_si256(_mm256_mul_ps(_mm256_castsi256_ps(magnitude), _mm256_set1_ps(0x1p112f)));
+  const __m256i special = _mm256_cmpgt_epi32(magnitude, all((0x7c00 << 13) - 1));
+  const __m256i top = _mm256_or_si256(magnitude, all(0x7f800000));
+  return _mm256_or_si256(sign, select(special, top, finite));
+}
+
+/// Channel `c` as an integer with the format's sign; halves and floats as a float's bits.
+template <TexelFormat format>
+inline __m256i channel_of(const __m256i* words, uint32_t c) {
+  constexpr uint32_t bits = channel_bytes(format) * 8;
+  constexpr bool is_signed = format == TexelFormat::s8 || format == TexelFormat::s16;
+  if constexpr (bits == 32) return words[c];
+  const __m256i word = words[c * bits / 32];
+  const auto from = static_cast<int>(c * bits % 32);
+  const int unused = 32 - static_cast<int>(bits);
+  const __m256i high = _mm256_slli_epi32(word, unused - from);
+  const __m256i value =
+      is_signed ? _mm256_srai_epi32(high, unused) : _mm256_srli_epi32(high, unused);
+  return format == TexelFormat::f16 ? widen_halves(value) : value;
+}
+
+/// What a channel's largest value counts as a float of 1; 0: bits stay.
+template <TexelFormat format>
+constexpr float top_of() {
+  switch (format) {
+    case TexelFormat::u8:
+      return 255;
+    case TexelFormat::s8:
+      return 127;
+    case TexelFormat::u16:
+      return 65535;
+    case TexelFormat::s16:
+      return 32767;
+    default:
+      return 0;
+  }
+}
+
+template <TexelFormat format, uint32_t channels>
+void point(const Job& job) {
+  constexpr uint32_t bytes = channel_bytes(format) * channels;
+  for (uint32_t first = 0; first < job.call.width; first += step) {
+    if (!any_active(job, first)) continue;
+    __m256i at = load8(job.axis[0].at[0] + first), inside = load8(job.axis[0].inside[0] + first);
+    for (uint32_t i = 1; i < job.dims; ++i) {
+      at = _mm256_add_epi32(at, load8(job.axis[i].at[0] + first));
+      inside = _mm256_and_si256(inside, load8(job.axis[i].inside[0] + first));
+    }
+    __m256i words[4];
+    load_texels<bytes>(job.base, at, _mm256_and_si256(inside, active_lanes(job, first)), words);
+    for (uint32_t c = 0; c < 4; ++c) {
+      __m256i value = all(0);
+      if (c < channels) {
+        value = channel_of<format>(words, c);
+        if (top_of<format>() != 0 && !job.t.integer()) {
+          const __m256 number =
+              _mm256_div_ps(_mm256_cvtepi32_ps(value), _mm256_set1_ps(top_of<format>()));
+          value = _mm256_castps_si256(_mm256_max_ps(number, _mm256_set1_ps(-1)));
+        }
+      }
+      if (job.border) value = select(inside, value, all(job.border_raw[c]));
+      write8(job, first, c, value);
+    }
+  }
+}
+
+// -- linear filters
+
+/// part() of weights up to 256.
+inline __m256i part8(__m256i weight, __m256i of) {
+  const __m256i product = _mm256_madd_epi16(weight, of);
+  return _mm256_srli_epi32(_mm256_add_epi32(product, all(128)), 8);
+}
+
+/// Weights of all corners, 0 in lanes that take no part: weigh() with the share of each z.
+template <uint32_t dims>
+inline void weigh8(const Job& job, uint32_t first, __m256i* out) {
+  const __m256i one = all(one_weight), active = active_lanes(job, first);
+  const __m256i x = load8(job.axis[0].weight + first);
+  if constexpr (dims == 1) {
+    out[0] = _mm256_and_si256(_mm256_sub_epi32(one, x), active);
+    out[1] = _mm256_and_si256(x, active);
+    return;
+  }
+  const __m256i y = load8(job.axis[1].weight + first), above = _mm256_sub_epi32(one, y);
+  for (uint32_t z = 0; z < (dims > 2 ? 2 : 1); ++z) {
+    __m256i share = one;
+    if constexpr (dims > 2) {
+      const __m256i third = load8(job.axis[2].weight + first);
+      share = z ? third : _mm256_sub_epi32(one, third);
+    }
+    share = _mm256_and_si256(share, active);
+    const __m256i right = part8(share, x), left = _mm256_sub_epi32(share, right);
+    __m256i* corner = out + size_t{4} * z;
+    corner[3] = part8(right, y);
+    corner[1] = _mm256_sub_epi32(right, corner[3]);
+    corner[0] = part8(left, above);
+    corner[2] = _mm256_sub_epi32(left, corner[0]);
+  }
+}
+
+/// Where a corner's texels lie, and whether inside.
+template <uint32_t dims>
+inline __m256i corner_at(const Job& job, uint32_t first, uint32_t corner, __m256i* inside) {
+  __m256i at = load8(job.axis[0].at[corner & 1] + first);
+  if (job.border) *inside = load8(job.axis[0].inside[corner & 1] + first);
+  for (uint32_t i = 1; i < dims; ++i) {
+    const uint32_t which = corner >> i & 1;
+    at = _mm256_add_epi32(at, load8(job.axis[i].at[which] + first));
+    if (job.border) *inside = _mm256_and_si256(*inside, load8(job.axis[i].inside[which] + first));
+  }
+  return at;
+}
+
+/// Four sums as filtered_bits() writes them.
+inline __m128i float_bits(__m256d sum) {
+  const __m256i value = _mm256_castpd_si256(_mm256_mul_pd(sum, _mm256_set1_pd(0x1p-8)));
+  const __m256i half = _mm256_set1_epi64x(int64_t{1} << 28);
+  const __m256d rounded = _mm256_castsi256_pd(
+      _mm256_and_si256(_mm256_add_epi64(value, half), _mm256_set1_epi64x(-(int64_t{1} << 29))));
+  const __m256d sign = _mm256_set1_pd(-0.0);
+  const __m256d normal =
+      _mm256_cmp_pd(_mm256_andnot_pd(sign, rounded), _mm256_set1_pd(0x1p-126), _CMP_NLT_UQ);
+  const __m128 kept = _mm256_cvtpd_ps(_mm256_and_pd(rounded, _mm256_or_pd(normal, sign)));
+  // From the sum: rounding a NaN may make it a number.
+  const __m256i nan = _mm256_castpd_si256(_mm256_cmp_pd(sum, sum, _CMP_UNORD_Q));
+  const __m256i packed =
+      _mm256_permutevar8x32_epi32(nan, _mm256_setr_epi32(0, 2, 4, 6, 0, 2, 4, 6));
+  return _mm_castps_si128(_mm_blendv_ps(kept, _mm_castsi128_ps(_mm_set1_epi32(0x7fffffff)),
+                                        _mm_castsi128_ps(_mm256_castsi256_si128(packed))));
+}
+
+/// Integers stay integers: their sums are below 2^24, and so is the fixed point of 16 bits that the
+/// general path adds up, except for s8, whose units are 33025 / 128.
+template <TexelFormat format>
+inline __m256i fixed_bits(__m256i sum) {
+  __m256i units;
+  if constexpr (format == TexelFormat::u8) {
+    const __m256i wide = _mm256_add_epi32(_mm256_slli_epi32(sum, 8), sum);
+    units = _mm256_srli_epi32(_mm256_add_epi32(wide, all(128)), 8);
+  } else if constexpr (format == TexelFormat::s8) {
+    const __m256i wide = _mm256_mullo_epi32(sum, all(33025));
+    units = _mm256_srai_epi32(_mm256_add_epi32(wide, all(1 << 14)), 15);
+  } else {
+    units = _mm256_srai_epi32(_mm256_add_epi32(sum, all(128)), 8);
+  }
+  const float top = format == TexelFormat::u8 || format == TexelFormat::u16 ? 65535 : 32767;
+  return _mm256_castps_si256(_mm256_div_ps(_mm256_cvtepi32_ps(units), _mm256_set1_ps(top)));
+}
+
+template <TexelFormat format>
+constexpr bool sums_integers = top_of<format>() != 0;
+
+inline __m256d widened_weight(__m128i weight) { return _mm256_cvtepi32_pd(weight); }
+inline __m256d widened(__m128i value) { return _mm256_cvtps_pd(_mm_castsi128_ps(value)); }
+
+/// One channel of eight lanes. GCC gives constructors that it writes itself no target: clear().
+template <TexelFormat format>
+struct Sum {
+  void clear() { below = above = _mm256_setzero_pd(); }
+  void add(__m256i weight, __m256i value) {
+    below = _mm256_fmadd_pd(widened_weight(_mm256_castsi256_si128(weight)),
+                            widened(_mm256_castsi256_si128(value)), below);
+    above = _mm256_fmadd_pd(widened_weight(_mm256_extracti128_si256(weight, 1)),
+                            widened(_mm256_extracti128_si256(value, 1)), above);
+  }
+  __m256i bits() const {
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(float_bits(below)), float_bits(above), 1);
+  }
+  __m256d below, above;
+};
+template <TexelFormat format>
+  requires sums_integers<format>
+struct Sum<format> {
+  void clear() { sum = _mm256_setzero_si256(); }
+  void add(__m256i weight, __m256i value) {
+    constexpr bool is_signed = format == TexelFormat::s8 || format == TexelFormat::s16;
+    if (is_signed) value = _mm256_max_epi32(value, all(-static_cast<int32_t>(top_of<format>())));
+    // 16 bits by 16 where the value has a sign or is short.
+    sum = _mm256_add_epi32(sum, format == TexelFormat::u16 ? _mm256_mullo_epi32(weight, value)
+                                                           : _mm256_madd_epi16(weight, value));
+  }
+  __m256i bits() const { return fixed_bits<format>(sum); }
+  __m256i sum;
+};
+
+template <TexelFormat format, uint32_t channels, uint32_t dims>
+void filter(const Job& job) {
+  constexpr uint32_t corners = 1u << dims, bytes = channel_bytes(format) * channels;
+  for (uint32_t first = 0; first < job.call.width; first += step) {
+    if (!any_active(job, first)) continue;
+    __m256i weight[corners];
+    weigh8<dims>(job, first, weight);
+    Sum<format> sum[channels];
+    for (auto& s : sum) s.clear();
+    for (uint32_t corner = 0; corner < corners; ++corner) {
+      __m256i inside = all(-1), words[4];
+      const __m256i at = corner_at<dims>(job, first, corner, &inside);
+      const __m256i counts = _mm256_cmpgt_epi32(weight[corner], all(0));
+      load_texels<bytes>(job.base, at, job.border ? _mm256_and_si256(counts, inside) : counts,
+                         words);
+      for (uint32_t c = 0; c < channels; ++c) {
+        __m256i value = channel_of<format>(words, c);
+        // Not where the weight is 0: an infinite border must not become NaN.
+        if (job.border)
+          value = select(_mm256_andnot_si256(inside, counts), all(job.border_raw[c]), value);
+        sum[c].add(weight[corner], value);
+      }
+    }
+    for (uint32_t c = 0; c < 4; ++c) write8(job, first, c, c < channels ? sum[c].bits() : all(0));
+  }
+}
+
+// -- which kernel
+
+using Kernel = void (*)(const Job&);
+template <TexelFormat format>
+constexpr std::array<Kernel, 3> points = {point<format, 1>, point<format, 2>, point<format, 4>};
+template <TexelFormat format, uint32_t channels>
+constexpr std::array<Kernel, 3> filters_of = {
+    filter<format, channels, 1>, filter<format, channels, 2>, filter<format, channels, 3>};
+template <TexelFormat format>
+constexpr std::array<std::array<Kernel, 3>, 3> filters = {
+    filters_of<format, 1>, filters_of<format, 2>, filters_of<format, 4>};
+
+/// By format and channels (1, 2, 4).
+constexpr std::array<Kernel, 3> point_kernels[] = {
+    points<TexelFormat::u8>,  points<TexelFormat::u16>, points<TexelFormat::u32>,
+    points<TexelFormat::s8>,  points<TexelFormat::s16>, points<TexelFormat::s32>,
+    points<TexelFormat::f16>, points<TexelFormat::f32>};
+/// By format, channels and dimensions. Textures of 32-bit integers have no filter.
+constexpr std::array<std::array<Kernel, 3>, 3> filter_kernels[] = {
+    filters<TexelFormat::u8>,  filters<TexelFormat::u16>, {},
+    filters<TexelFormat::s8>,  filters<TexelFormat::s16>, {},
+    filters<TexelFormat::f16>, filters<TexelFormat::f32>};
+
+/// The border as kernels add it up: a channel's integer, a float, for points the result's bits.
+void take_border(Job& job, bool linear) {
+  if (!linear) {
+    std::memcpy(job.border_raw, job.t.border, sizeof job.border_raw);
+    return;
+  }
+  float units[4];
+  border_units(job.t, units);
+  const float unit = job.t.format == TexelFormat::u8   ? 257
+                     : job.t.format == TexelFormat::s8 ? 258 + 0x1p-7f
+                                                       : 1;
+  const bool integers = filter_units(job.t, 0) != 0;
+  for (uint32_t i = 0; i < 4; ++i)
+    job.border_raw[i] =
+        integers ? static_cast<int32_t>(units[i] / unit) : std::bit_cast<int32_t>(units[i]);
+}
+
+/// Whether the texels can be reached by 32-bit offsets, 8 and 16 bit ones within aligned words.
+bool reachable(const Texture& t, uint32_t dims, bool layered) {
+  const Image& image = t.levels[0];
+  const uint32_t depth = dims > 2 || layered ? image.depth : 1;
+  const uint32_t height = dims > 1 ? image.height : 1, bytes = t.texel_bytes();
+  if (!image.width || !height || !depth) return false;
+  if (!t.buffer && std::max({image.width, height, depth}) > longest_axis) return false;
+  // No factor is above 2^32 and no sum overflows: each step is bounded before the next.
+  uint64_t span = uint64_t{image.width} * bytes;
+  if (span > most_bytes || image.pitch > most_bytes || image.slice > most_bytes) return false;
+  span += (height - 1) * image.pitch + (depth - 1) * image.slice;
+  if (span > most_bytes) return false;
+  const uint64_t steps = (height > 1 ? image.pitch : 0) | (depth > 1 ? image.slice : 0);
+  return bytes >= 4 || ((image.base | steps) & (bytes - 1)) == 0;
+}
+
+/// tex1Dfetch: zeros outside.
+void place_buffer(Job& job) {
+  job.border = true;
+  const __m256i width = all(static_cast<int32_t>(job.t.levels[0].width));
+  const __m256i bytes = all(static_cast<int32_t>(job.t.texel_bytes()));
+  for (uint32_t first = 0; first < job.call.width; first += step) {
+    const __m256i i = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(job.call.in + first));
+    put<AddressMode::border>(&job.axis[0], 0, first, i, width, bytes);
+  }
+}
+
+/// Returns the rare lanes.
+uint32_t place_axes(Job& job, bool linear, bool layered) {
+  const Image& image = job.t.levels[0];
+  const uint32_t size[3] = {image.width, image.height, image.depth};
+  const uint32_t stride[3] = {job.t.texel_bytes(), static_cast<uint32_t>(image.pitch),
+                              static_cast<uint32_t>(image.slice)};
+  uint32_t rare = 0;
+  for (uint32_t i = 0; i < job.dims; ++i) {
+    const uint32_t* in = job.call.in + size_t{i + layered} * job.call.width;
+    const AddressMode mode = effective_mode(job.t, i);
+    job.border |= mode == AddressMode::border;
+    rare |= linear ? place_axis<true>(job, in, mode, size[i], stride[i], &job.axis[i])
+                   : place_axis<false>(job, in, mode, size[i], stride[i], &job.axis[i]);
+  }
+  if (job.border) take_border(job, linear);
+  if (layered) add_layer(job, job.call.in, image.depth, stride[2]);
+  return rare;
+}
+
+}  // namespace
+
+uint32_t fetch_lanes(const Texture& t, const TextureCall& call) {
+  const kernel::TextureOp op = call.op;
+  const bool layered = has_layer(op.geometry), linear = t.linear && !t.integer();
+  const uint32_t dims = coordinate_count(op.geometry);
+  if (op.kind != TextureKind::fetch || op.geometry == TextureGeometry::cube ||
+      op.geometry == TextureGeometry::acube ||
+      static_cast<TextureResult>(op.type) != TextureResult::words || call.width % step != 0 ||
+      call.width > most_lanes)
+    return 0;
+  if (t.kind != Texture::Kind::texture || t.level_count != 1 || t.layered != layered || t.cube ||
+      t.srgb || t.levels[0].tiles || !reachable(t, dims, layered))
+    return 0;
+  Places axis[3];
+  Job job{t, call, reinterpret_cast<const uint8_t*>(t.levels[0].base), axis, call.lanes, dims};
+  uint32_t rare = 0;
+  if (t.buffer) {
+    if (op.geometry != TextureGeometry::d1 || op.lod != TextureLod::base ||
+        op.flags != kernel::texture_integer_coordinates)
+      return 0;
+    place_buffer(job);
+  } else {
+    // With one level its number means nothing. A filtered line with a border has a second axis.
+    if (op.flags != 0 || (op.lod == TextureLod::grad && t.anisotropic) ||
+        (dims == 1 && !layered && linear && t.address[1] == AddressMode::border))
+      return 0;
+    rare = place_axes(job, linear, layered);
+  }
+  job.lanes &= ~rare;
+  const auto format = static_cast<uint32_t>(t.format), channels = t.channels / 2u;
+  const Kernel run =
+      linear ? filter_kernels[format][channels][dims - 1] : point_kernels[format][channels];
+  run(job);
+  return job.lanes;
+}
+
+}  // namespace limen::engine
+
+#if defined(__clang__)
+#pragma clang attribute pop
+#endif
