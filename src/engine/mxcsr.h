@@ -7,6 +7,7 @@
 namespace limen::engine {
 
 inline constexpr uint32_t mxcsr_default = 0x1f80;  // round to nearest, all exceptions masked
+inline constexpr uint32_t mxcsr_status = 0x003f;   // exceptions that have happened
 inline constexpr uint32_t mxcsr_flush = 0x8040;    // FTZ and DAZ
 
 inline uint32_t read_mxcsr() {

@@ -59,7 +59,8 @@ struct Job {
   Places* axis;  ///< of `dims`
   uint32_t lanes = 0;
   uint32_t dims = 1;
-  bool border = false;         ///< `inside` counts
+  uint32_t border = 0;         ///< bit per axis that ends in the border: its `inside` counts
+  int32_t last_word = -1;      ///< where the image's last 4 bytes begin, if it has so many
   int32_t border_raw[4] = {};  ///< in the kernel's numbers: a result's bits, or what it sums up
 };
 
@@ -171,7 +172,7 @@ inline void put(Places* out, uint32_t which, uint32_t first, __m256i i, __m256i 
   __m256i inside = all(-1);
   const __m256i where = resolve8<mode>(i, size, &inside);
   store8(out->at[which] + first, _mm256_mullo_epi32(where, stride));
-  store8(out->inside[which] + first, inside);
+  if (mode == AddressMode::border) store8(out->inside[which] + first, inside);
 }
 
 /// Returns the rare lanes.
@@ -334,11 +335,11 @@ void point(const Job& job) {
   constexpr uint32_t bytes = channel_bytes(format) * channels;
   for (uint32_t first = 0; first < job.call.width; first += step) {
     if (!any_active(job, first)) continue;
-    __m256i at = load8(job.axis[0].at[0] + first), inside = load8(job.axis[0].inside[0] + first);
-    for (uint32_t i = 1; i < job.dims; ++i) {
+    __m256i at = load8(job.axis[0].at[0] + first), inside = all(-1);
+    for (uint32_t i = 1; i < job.dims; ++i)
       at = _mm256_add_epi32(at, load8(job.axis[i].at[0] + first));
-      inside = _mm256_and_si256(inside, load8(job.axis[i].inside[0] + first));
-    }
+    for (uint32_t left = job.border; left != 0; left &= left - 1)
+      inside = _mm256_and_si256(inside, load8(job.axis[std::countr_zero(left)].inside[0] + first));
     __m256i words[4];
     load_texels<bytes>(job.base, at, _mm256_and_si256(inside, active_lanes(job, first)), words);
     for (uint32_t c = 0; c < 4; ++c) {
@@ -392,17 +393,53 @@ inline void weigh8(const Job& job, uint32_t first, __m256i* out) {
   }
 }
 
-/// Where a corner's texels lie, and whether inside.
+/// Where a corner's texels lie.
 template <uint32_t dims>
-inline __m256i corner_at(const Job& job, uint32_t first, uint32_t corner, __m256i* inside) {
+inline __m256i corner_at(const Job& job, uint32_t first, uint32_t corner) {
   __m256i at = load8(job.axis[0].at[corner & 1] + first);
-  if (job.border) *inside = load8(job.axis[0].inside[corner & 1] + first);
-  for (uint32_t i = 1; i < dims; ++i) {
-    const uint32_t which = corner >> i & 1;
-    at = _mm256_add_epi32(at, load8(job.axis[i].at[which] + first));
-    if (job.border) *inside = _mm256_and_si256(*inside, load8(job.axis[i].inside[which] + first));
-  }
+  for (uint32_t i = 1; i < dims; ++i)
+    at = _mm256_add_epi32(at, load8(job.axis[i].at[corner >> i & 1] + first));
   return at;
+}
+/// Lanes whose texel at a corner is none of the border.
+inline __m256i corner_inside(const Job& job, uint32_t first, uint32_t corner) {
+  __m256i inside = all(-1);
+  for (uint32_t left = job.border; left != 0; left &= left - 1) {
+    const auto i = static_cast<uint32_t>(std::countr_zero(left));
+    inside = _mm256_and_si256(inside, load8(job.axis[i].inside[corner >> i & 1] + first));
+  }
+  return inside;
+}
+/// Whether both texels of x lie side by side in all active lanes.
+template <uint32_t bytes>
+inline bool side_by_side(const Job& job, uint32_t first) {
+  const Places& x = job.axis[0];
+  const __m256i apart = _mm256_sub_epi32(load8(x.at[1] + first), load8(x.at[0] + first));
+  __m256i yes = _mm256_cmpeq_epi32(apart, all(bytes));
+  if (job.border & 1)
+    yes = _mm256_and_si256(
+        yes, _mm256_and_si256(load8(x.inside[0] + first), load8(x.inside[1] + first)));
+  const int lanes = _mm256_movemask_ps(_mm256_castsi256_ps(yes));
+  return (job.lanes >> first & 0xff & ~static_cast<uint32_t>(lanes)) == 0;
+}
+
+/// Reads two texels that lie side by side, at half the price.
+template <uint32_t bytes>
+inline void load_pair(const Job& job, __m256i at, __m256i mask, __m256i* left, __m256i* right) {
+  if constexpr (bytes == 1) {
+    // Four bytes about them, all within the image.
+    const __m256i window = _mm256_min_epi32(at, all(job.last_word));
+    const __m256i word = _mm256_mask_i32gather_epi32(all(0), reinterpret_cast<const int*>(job.base),
+                                                     window, mask, 1);
+    left[0] = _mm256_srlv_epi32(word, _mm256_slli_epi32(_mm256_sub_epi32(at, window), 3));
+    right[0] = _mm256_srli_epi32(left[0], 8);
+  } else {
+    __m256i words[4];
+    load_texels<2 * bytes>(job.base, at, mask, words);
+    left[0] = words[0];
+    right[0] = bytes == 2 ? _mm256_srli_epi32(words[0], 16) : words[bytes / 4];
+    if constexpr (bytes == 8) left[1] = words[1], right[1] = words[3];
+  }
 }
 
 /// Four sums as filtered_bits() writes them.
@@ -477,6 +514,20 @@ struct Sum<format> {
   __m256i sum;
 };
 
+/// Adds a corner to the sums of all channels.
+template <TexelFormat format, uint32_t channels>
+inline void add_corner(const Job& job, __m256i weight, __m256i inside, const __m256i* words,
+                       Sum<format>* sum) {
+  const __m256i counts = _mm256_cmpgt_epi32(weight, all(0));
+  for (uint32_t c = 0; c < channels; ++c) {
+    __m256i value = channel_of<format>(words, c);
+    if (job.border) value = select(inside, value, all(job.border_raw[c]));
+    // 0 times infinity must not become NaN.
+    if (!sums_integers<format>) value = _mm256_and_si256(value, counts);
+    sum[c].add(weight, value);
+  }
+}
+
 template <TexelFormat format, uint32_t channels, uint32_t dims>
 void filter(const Job& job) {
   constexpr uint32_t corners = 1u << dims, bytes = channel_bytes(format) * channels;
@@ -486,19 +537,28 @@ void filter(const Job& job) {
     weigh8<dims>(job, first, weight);
     Sum<format> sum[channels];
     for (auto& s : sum) s.clear();
-    for (uint32_t corner = 0; corner < corners; ++corner) {
-      __m256i inside = all(-1), words[4];
-      const __m256i at = corner_at<dims>(job, first, corner, &inside);
-      const __m256i counts = _mm256_cmpgt_epi32(weight[corner], all(0));
-      load_texels<bytes>(job.base, at, job.border ? _mm256_and_si256(counts, inside) : counts,
-                         words);
-      for (uint32_t c = 0; c < channels; ++c) {
-        __m256i value = channel_of<format>(words, c);
-        // Not where the weight is 0: an infinite border must not become NaN.
-        if (job.border)
-          value = select(_mm256_andnot_si256(inside, counts), all(job.border_raw[c]), value);
-        sum[c].add(weight[corner], value);
+    const bool pairs =
+        bytes <= 8 && (bytes > 1 || job.last_word >= 0) && side_by_side<bytes>(job, first);
+    for (uint32_t corner = 0; corner < corners; corner += 2) {
+      const __m256i at = corner_at<dims>(job, first, corner);
+      __m256i inside[2] = {all(-1), all(-1)}, words[2][4];
+      if (job.border)
+        for (uint32_t i = 0; i < 2; ++i) inside[i] = corner_inside(job, first, corner + i);
+      if (pairs) {
+        if constexpr (bytes <= 8) {
+          const __m256i both = _mm256_add_epi32(weight[corner], weight[corner + 1]);
+          const __m256i counts = _mm256_cmpgt_epi32(both, all(0));
+          load_pair<bytes>(job, at, _mm256_and_si256(counts, inside[0]), words[0], words[1]);
+        }
+      } else {
+        const __m256i ats[2] = {at, corner_at<dims>(job, first, corner + 1)};
+        for (uint32_t i = 0; i < 2; ++i) {
+          const __m256i counts = _mm256_cmpgt_epi32(weight[corner + i], all(0));
+          load_texels<bytes>(job.base, ats[i], _mm256_and_si256(counts, inside[i]), words[i]);
+        }
       }
+      for (uint32_t i = 0; i < 2; ++i)
+        add_corner<format, channels>(job, weight[corner + i], inside[i], words[i], sum);
     }
     for (uint32_t c = 0; c < 4; ++c) write8(job, first, c, c < channels ? sum[c].bits() : all(0));
   }
@@ -544,25 +604,27 @@ void take_border(Job& job, bool linear) {
         integers ? static_cast<int32_t>(units[i] / unit) : std::bit_cast<int32_t>(units[i]);
 }
 
-/// Whether the texels can be reached by 32-bit offsets, 8 and 16 bit ones within aligned words.
-bool reachable(const Texture& t, uint32_t dims, bool layered) {
+/// The bytes of the image if 32-bit offsets reach its texels, 8 and 16 bit ones within aligned
+/// words; else 0.
+uint32_t reachable_bytes(const Texture& t, uint32_t dims, bool layered) {
   const Image& image = t.levels[0];
   const uint32_t depth = dims > 2 || layered ? image.depth : 1;
   const uint32_t height = dims > 1 ? image.height : 1, bytes = t.texel_bytes();
-  if (!image.width || !height || !depth) return false;
-  if (!t.buffer && std::max({image.width, height, depth}) > longest_axis) return false;
+  if (!image.width || !height || !depth) return 0;
+  if (!t.buffer && std::max({image.width, height, depth}) > longest_axis) return 0;
   // No factor is above 2^32 and no sum overflows: each step is bounded before the next.
   uint64_t span = uint64_t{image.width} * bytes;
-  if (span > most_bytes || image.pitch > most_bytes || image.slice > most_bytes) return false;
+  if (span > most_bytes || image.pitch > most_bytes || image.slice > most_bytes) return 0;
   span += (height - 1) * image.pitch + (depth - 1) * image.slice;
-  if (span > most_bytes) return false;
+  if (span > most_bytes) return 0;
   const uint64_t steps = (height > 1 ? image.pitch : 0) | (depth > 1 ? image.slice : 0);
-  return bytes >= 4 || ((image.base | steps) & (bytes - 1)) == 0;
+  const bool whole = bytes >= 4 || ((image.base | steps) & (bytes - 1)) == 0;
+  return whole ? static_cast<uint32_t>(span) : 0;
 }
 
 /// tex1Dfetch: zeros outside.
 void place_buffer(Job& job) {
-  job.border = true;
+  job.border = 1;
   const __m256i width = all(static_cast<int32_t>(job.t.levels[0].width));
   const __m256i bytes = all(static_cast<int32_t>(job.t.texel_bytes()));
   for (uint32_t first = 0; first < job.call.width; first += step) {
@@ -581,7 +643,7 @@ uint32_t place_axes(Job& job, bool linear, bool layered) {
   for (uint32_t i = 0; i < job.dims; ++i) {
     const uint32_t* in = job.call.in + size_t{i + layered} * job.call.width;
     const AddressMode mode = effective_mode(job.t, i);
-    job.border |= mode == AddressMode::border;
+    job.border |= uint32_t{mode == AddressMode::border} << i;
     rare |= linear ? place_axis<true>(job, in, mode, size[i], stride[i], &job.axis[i])
                    : place_axis<false>(job, in, mode, size[i], stride[i], &job.axis[i]);
   }
@@ -602,10 +664,13 @@ uint32_t fetch_lanes(const Texture& t, const TextureCall& call) {
       call.width > most_lanes)
     return 0;
   if (t.kind != Texture::Kind::texture || t.level_count != 1 || t.layered != layered || t.cube ||
-      t.srgb || t.levels[0].tiles || !reachable(t, dims, layered))
+      t.srgb || t.levels[0].tiles)
     return 0;
+  const uint32_t bytes = reachable_bytes(t, dims, layered);
+  if (!bytes) return 0;
   Places axis[3];
   Job job{t, call, reinterpret_cast<const uint8_t*>(t.levels[0].base), axis, call.lanes, dims};
+  job.last_word = static_cast<int32_t>(bytes) - 4;
   uint32_t rare = 0;
   if (t.buffer) {
     if (op.geometry != TextureGeometry::d1 || op.lod != TextureLod::base ||

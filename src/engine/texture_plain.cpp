@@ -197,7 +197,11 @@ void fetch_buffer(const Texture& t, const TextureCall& call) {
 const Texture* only_texture(const TextureView& view, const TextureCall& call) {
   if (!call.lanes) return nullptr;
   const uint64_t handle = call.handles[std::countr_zero(call.lanes)];
-  for (uint32_t left = call.lanes; left != 0; left &= left - 1)
+  // A handle that is the same in all lanes is so in those that take no part, too: most are found out
+  // without a look at the lanes.
+  uint64_t differ = 0;
+  for (uint32_t lane = 0; lane < call.width; ++lane) differ |= call.handles[lane] ^ handle;
+  for (uint32_t left = differ ? call.lanes : 0; left != 0; left &= left - 1)
     if (call.handles[std::countr_zero(left)] != handle) return nullptr;
   return view.find(handle);
 }
