@@ -229,11 +229,87 @@ void add_layer(Job& job, const uint32_t* in, uint32_t layers, uint32_t slice) {
 
 // -- texels
 
+template <typename T>
+inline T word_at(const uint8_t* from) {
+  T value;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+/// Four rows of four words in each half, turned: words[i] has word i of all lanes.
+inline void transpose(const __m256i* row, __m256i* words) {
+  const __m256i low01 = _mm256_unpacklo_epi32(row[0], row[1]);
+  const __m256i low23 = _mm256_unpacklo_epi32(row[2], row[3]);
+  const __m256i high01 = _mm256_unpackhi_epi32(row[0], row[1]);
+  const __m256i high23 = _mm256_unpackhi_epi32(row[2], row[3]);
+  words[0] = _mm256_unpacklo_epi64(low01, low23);
+  words[1] = _mm256_unpackhi_epi64(low01, low23);
+  words[2] = _mm256_unpacklo_epi64(high01, high23);
+  words[3] = _mm256_unpackhi_epi64(high01, high23);
+}
+inline __m256i halves(__m128i low, __m128i high) {
+  return _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
+}
+
+/// load_texels() of all lanes, by one read a lane: a third to a half of what gathers take on Zen 3.
+template <uint32_t bytes>
+inline void load_all(const uint8_t* base, __m256i at, __m256i* words) {
+  alignas(32) uint32_t k[step];
+  _mm256_store_si256(reinterpret_cast<__m256i*>(k), at);
+  if constexpr (bytes == 1) {
+    __m128i all = _mm_cvtsi32_si128(base[k[0]]);
+    all = _mm_insert_epi8(all, base[k[1]], 1);
+    all = _mm_insert_epi8(all, base[k[2]], 2);
+    all = _mm_insert_epi8(all, base[k[3]], 3);
+    all = _mm_insert_epi8(all, base[k[4]], 4);
+    all = _mm_insert_epi8(all, base[k[5]], 5);
+    all = _mm_insert_epi8(all, base[k[6]], 6);
+    all = _mm_insert_epi8(all, base[k[7]], 7);
+    words[0] = _mm256_cvtepu8_epi32(all);
+  } else if constexpr (bytes == 2) {
+    __m128i all = _mm_cvtsi32_si128(word_at<uint16_t>(base + k[0]));
+    all = _mm_insert_epi16(all, word_at<uint16_t>(base + k[1]), 1);
+    all = _mm_insert_epi16(all, word_at<uint16_t>(base + k[2]), 2);
+    all = _mm_insert_epi16(all, word_at<uint16_t>(base + k[3]), 3);
+    all = _mm_insert_epi16(all, word_at<uint16_t>(base + k[4]), 4);
+    all = _mm_insert_epi16(all, word_at<uint16_t>(base + k[5]), 5);
+    all = _mm_insert_epi16(all, word_at<uint16_t>(base + k[6]), 6);
+    all = _mm_insert_epi16(all, word_at<uint16_t>(base + k[7]), 7);
+    words[0] = _mm256_cvtepu16_epi32(all);
+  } else if constexpr (bytes == 4) {
+    __m128i half[2];
+    for (uint32_t i = 0; i < 2; ++i) {
+      const uint32_t* from = k + size_t{4} * i;
+      __m128i four = _mm_cvtsi32_si128(word_at<int32_t>(base + from[0]));
+      four = _mm_insert_epi32(four, word_at<int32_t>(base + from[1]), 1);
+      four = _mm_insert_epi32(four, word_at<int32_t>(base + from[2]), 2);
+      half[i] = _mm_insert_epi32(four, word_at<int32_t>(base + from[3]), 3);
+    }
+    words[0] = halves(half[0], half[1]);
+  } else if constexpr (bytes == 8) {
+    __m128i two[4];
+    for (uint32_t i = 0; i < 4; ++i)
+      two[i] = _mm_castpd_si128(
+          _mm_loadh_pd(_mm_load_sd(reinterpret_cast<const double*>(base + k[2 * i])),
+                       reinterpret_cast<const double*>(base + k[2 * i + 1])));
+    const __m256 first = _mm256_castsi256_ps(halves(two[0], two[2]));
+    const __m256 second = _mm256_castsi256_ps(halves(two[1], two[3]));
+    words[0] = _mm256_castps_si256(_mm256_shuffle_ps(first, second, 0x88));
+    words[1] = _mm256_castps_si256(_mm256_shuffle_ps(first, second, 0xdd));
+  } else {
+    __m256i row[4];
+    for (uint32_t i = 0; i < 4; ++i)
+      row[i] = halves(_mm_loadu_si128(reinterpret_cast<const __m128i*>(base + k[i])),
+                      _mm_loadu_si128(reinterpret_cast<const __m128i*>(base + k[i + 4])));
+    transpose(row, words);
+  }
+}
+
 /// Reads texels of `bytes` bytes at `base` + `at` as words of 32 bits, zeros where `mask` is not
 /// set.
 template <uint32_t bytes>
 inline void load_texels(const uint8_t* base, __m256i at, __m256i mask, __m256i* words) {
-  static constexpr uint32_t nothing[4] = {};
+  if (_mm256_movemask_ps(_mm256_castsi256_ps(mask)) == 0xff) [[likely]]
+    return load_all<bytes>(base, at, words);
   const __m256i zero = all(0);
   if constexpr (bytes < 4) {
     // The aligned word around it, which lies in the same page.
@@ -244,46 +320,11 @@ inline void load_texels(const uint8_t* base, __m256i at, __m256i mask, __m256i* 
     const __m256i word = _mm256_mask_i32gather_epi32(
         zero, reinterpret_cast<const int*>(address & ~uint64_t{3}), aligned, mask, 1);
     words[0] = _mm256_srlv_epi32(word, shift);
-  } else if constexpr (bytes == 4) {
-    words[0] = _mm256_mask_i32gather_epi32(zero, reinterpret_cast<const int*>(base), at, mask, 1);
-  } else if constexpr (bytes == 8) {
-    const auto* from = reinterpret_cast<const double*>(base);
-    const __m128i low_mask = _mm256_castsi256_si128(mask);
-    const __m128i high_mask = _mm256_extracti128_si256(mask, 1);
-    const __m256 low = _mm256_castpd_ps(
-        _mm256_mask_i32gather_pd(_mm256_setzero_pd(), from, _mm256_castsi256_si128(at),
-                                 _mm256_castsi256_pd(_mm256_cvtepi32_epi64(low_mask)), 1));
-    const __m256 high = _mm256_castpd_ps(
-        _mm256_mask_i32gather_pd(_mm256_setzero_pd(), from, _mm256_extracti128_si256(at, 1),
-                                 _mm256_castsi256_pd(_mm256_cvtepi32_epi64(high_mask)), 1));
-    const __m256 even = _mm256_shuffle_ps(low, high, 0x88),
-                 odd = _mm256_shuffle_ps(low, high, 0xdd);
-    words[0] = _mm256_permute4x64_epi64(_mm256_castps_si256(even), 0xd8);
-    words[1] = _mm256_permute4x64_epi64(_mm256_castps_si256(odd), 0xd8);
   } else {
-    // Whole texels are fewer reads than four gathers.
-    const __m256i none = _mm256_set1_epi64x(reinterpret_cast<int64_t>(nothing));
-    const __m256i bases = _mm256_set1_epi64x(reinterpret_cast<int64_t>(base));
-    alignas(32) const __m128i* from[step];
-    for (uint32_t half = 0; half < 2; ++half) {
-      const __m128i offset = half ? _mm256_extracti128_si256(at, 1) : _mm256_castsi256_si128(at);
-      const __m128i take = half ? _mm256_extracti128_si256(mask, 1) : _mm256_castsi256_si128(mask);
-      const __m256i address = _mm256_add_epi64(bases, _mm256_cvtepi32_epi64(offset));
-      _mm256_store_si256(reinterpret_cast<__m256i*>(from + size_t{4} * half),
-                         select(_mm256_cvtepi32_epi64(take), address, none));
-    }
-    __m256i row[4];
-    for (uint32_t i = 0; i < 4; ++i)
-      row[i] = _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128(from[i])),
-                                       _mm_loadu_si128(from[i + 4]), 1);
-    const __m256i low01 = _mm256_unpacklo_epi32(row[0], row[1]);
-    const __m256i low23 = _mm256_unpacklo_epi32(row[2], row[3]);
-    const __m256i high01 = _mm256_unpackhi_epi32(row[0], row[1]);
-    const __m256i high23 = _mm256_unpackhi_epi32(row[2], row[3]);
-    words[0] = _mm256_unpacklo_epi64(low01, low23);
-    words[1] = _mm256_unpackhi_epi64(low01, low23);
-    words[2] = _mm256_unpacklo_epi64(high01, high23);
-    words[3] = _mm256_unpackhi_epi64(high01, high23);
+    // One gather for each word: what is read so are edges, borders and halves of warps.
+    for (uint32_t i = 0; i < bytes / 4; ++i)
+      words[i] =
+          _mm256_mask_i32gather_epi32(zero, reinterpret_cast<const int*>(base) + i, at, mask, 1);
   }
 }
 
@@ -429,11 +470,10 @@ inline void load_pair(const Job& job, __m256i at, __m256i mask, __m256i* left, _
   if constexpr (bytes == 1) {
     // Four bytes about them, all within the image.
     const __m256i window = _mm256_min_epi32(at, all(job.last_word));
-    const __m256i word = _mm256_mask_i32gather_epi32(all(0), reinterpret_cast<const int*>(job.base),
-                                                     window, mask, 1);
-    left[0] = _mm256_srlv_epi32(word, _mm256_slli_epi32(_mm256_sub_epi32(at, window), 3));
+    load_texels<4>(job.base, window, mask, left);
+    left[0] = _mm256_srlv_epi32(left[0], _mm256_slli_epi32(_mm256_sub_epi32(at, window), 3));
     right[0] = _mm256_srli_epi32(left[0], 8);
-  } else {
+  } else if constexpr (bytes <= 8) {
     __m256i words[4];
     load_texels<2 * bytes>(job.base, at, mask, words);
     left[0] = words[0];
@@ -442,8 +482,8 @@ inline void load_pair(const Job& job, __m256i at, __m256i mask, __m256i* left, _
   }
 }
 
-/// Four sums as filtered_bits() writes them.
-inline __m128i float_bits(__m256d sum) {
+/// Four sums rounded as filtered_bits() rounds them, but for NaN.
+inline __m128 rounded_sums(__m256d sum) {
   const __m256i value = _mm256_castpd_si256(_mm256_mul_pd(sum, _mm256_set1_pd(0x1p-8)));
   const __m256i half = _mm256_set1_epi64x(int64_t{1} << 28);
   const __m256d rounded = _mm256_castsi256_pd(
@@ -451,13 +491,13 @@ inline __m128i float_bits(__m256d sum) {
   const __m256d sign = _mm256_set1_pd(-0.0);
   const __m256d normal =
       _mm256_cmp_pd(_mm256_andnot_pd(sign, rounded), _mm256_set1_pd(0x1p-126), _CMP_NLT_UQ);
-  const __m128 kept = _mm256_cvtpd_ps(_mm256_and_pd(rounded, _mm256_or_pd(normal, sign)));
-  // From the sum: rounding a NaN may make it a number.
-  const __m256i nan = _mm256_castpd_si256(_mm256_cmp_pd(sum, sum, _CMP_UNORD_Q));
-  const __m256i packed =
-      _mm256_permutevar8x32_epi32(nan, _mm256_setr_epi32(0, 2, 4, 6, 0, 2, 4, 6));
-  return _mm_castps_si128(_mm_blendv_ps(kept, _mm_castsi128_ps(_mm_set1_epi32(0x7fffffff)),
-                                        _mm_castsi128_ps(_mm256_castsi256_si128(packed))));
+  return _mm256_cvtpd_ps(_mm256_and_pd(rounded, _mm256_or_pd(normal, sign)));
+}
+/// Eight sums as filtered_bits() writes them. A NaN has a float's payload, so it outlasts rounding.
+inline __m256i float_bits(__m256d below, __m256d above) {
+  const __m256 value = _mm256_set_m128(rounded_sums(above), rounded_sums(below));
+  const __m256 nan = _mm256_cmp_ps(value, value, _CMP_UNORD_Q);
+  return _mm256_castps_si256(_mm256_blendv_ps(value, _mm256_castsi256_ps(all(0x7fffffff)), nan));
 }
 
 /// Integers stay integers: their sums are below 2^24, and so is the fixed point of 16 bits that the
@@ -494,9 +534,7 @@ struct Sum {
     above = _mm256_fmadd_pd(widened_weight(_mm256_extracti128_si256(weight, 1)),
                             widened(_mm256_extracti128_si256(value, 1)), above);
   }
-  __m256i bits() const {
-    return _mm256_inserti128_si256(_mm256_castsi128_si256(float_bits(below)), float_bits(above), 1);
-  }
+  __m256i bits() const { return float_bits(below, above); }
   __m256d below, above;
 };
 template <TexelFormat format>
@@ -515,53 +553,57 @@ struct Sum<format> {
 };
 
 /// Adds a corner to the sums of all channels.
-template <TexelFormat format, uint32_t channels>
+template <TexelFormat format, uint32_t channels, bool border>
 inline void add_corner(const Job& job, __m256i weight, __m256i inside, const __m256i* words,
                        Sum<format>* sum) {
-  const __m256i counts = _mm256_cmpgt_epi32(weight, all(0));
   for (uint32_t c = 0; c < channels; ++c) {
     __m256i value = channel_of<format>(words, c);
-    if (job.border) value = select(inside, value, all(job.border_raw[c]));
+    if (border) value = select(inside, value, all(job.border_raw[c]));
     // 0 times infinity must not become NaN.
-    if (!sums_integers<format>) value = _mm256_and_si256(value, counts);
+    if (!sums_integers<format>) value = _mm256_and_si256(value, _mm256_cmpgt_epi32(weight, all(0)));
     sum[c].add(weight, value);
   }
 }
 
+template <TexelFormat format, uint32_t channels, uint32_t dims, bool border>
+inline void filter_step(const Job& job, uint32_t first) {
+  constexpr uint32_t corners = 1u << dims, bytes = channel_bytes(format) * channels;
+  constexpr auto add = add_corner<format, channels, border>;
+  __m256i weight[corners];
+  weigh8<dims>(job, first, weight);
+  Sum<format> sum[channels];
+  for (auto& s : sum) s.clear();
+  const __m256i inside = all(-1);
+  if (bytes <= 8 && (bytes > 1 || job.last_word >= 0) && side_by_side<bytes>(job, first)) {
+#pragma GCC unroll 4
+    for (uint32_t corner = 0; corner < corners; corner += 2) {
+      const __m256i both = _mm256_add_epi32(weight[corner], weight[corner + 1]);
+      __m256i mask = _mm256_cmpgt_epi32(both, all(0)), left[2], right[2];
+      const __m256i in = border ? corner_inside(job, first, corner) : inside;
+      if (border) mask = _mm256_and_si256(mask, in);
+      load_pair<bytes>(job, corner_at<dims>(job, first, corner), mask, left, right);
+      add(job, weight[corner], in, left, sum);
+      add(job, weight[corner + 1], in, right, sum);
+    }
+  } else {
+#pragma GCC unroll 8
+    for (uint32_t corner = 0; corner < corners; ++corner) {
+      __m256i mask = _mm256_cmpgt_epi32(weight[corner], all(0)), words[4];
+      const __m256i in = border ? corner_inside(job, first, corner) : inside;
+      if (border) mask = _mm256_and_si256(mask, in);
+      load_texels<bytes>(job.base, corner_at<dims>(job, first, corner), mask, words);
+      add(job, weight[corner], in, words, sum);
+    }
+  }
+  for (uint32_t c = 0; c < 4; ++c) write8(job, first, c, c < channels ? sum[c].bits() : all(0));
+}
+
 template <TexelFormat format, uint32_t channels, uint32_t dims>
 void filter(const Job& job) {
-  constexpr uint32_t corners = 1u << dims, bytes = channel_bytes(format) * channels;
-  for (uint32_t first = 0; first < job.call.width; first += step) {
-    if (!any_active(job, first)) continue;
-    __m256i weight[corners];
-    weigh8<dims>(job, first, weight);
-    Sum<format> sum[channels];
-    for (auto& s : sum) s.clear();
-    const bool pairs =
-        bytes <= 8 && (bytes > 1 || job.last_word >= 0) && side_by_side<bytes>(job, first);
-    for (uint32_t corner = 0; corner < corners; corner += 2) {
-      const __m256i at = corner_at<dims>(job, first, corner);
-      __m256i inside[2] = {all(-1), all(-1)}, words[2][4];
-      if (job.border)
-        for (uint32_t i = 0; i < 2; ++i) inside[i] = corner_inside(job, first, corner + i);
-      if (pairs) {
-        if constexpr (bytes <= 8) {
-          const __m256i both = _mm256_add_epi32(weight[corner], weight[corner + 1]);
-          const __m256i counts = _mm256_cmpgt_epi32(both, all(0));
-          load_pair<bytes>(job, at, _mm256_and_si256(counts, inside[0]), words[0], words[1]);
-        }
-      } else {
-        const __m256i ats[2] = {at, corner_at<dims>(job, first, corner + 1)};
-        for (uint32_t i = 0; i < 2; ++i) {
-          const __m256i counts = _mm256_cmpgt_epi32(weight[corner + i], all(0));
-          load_texels<bytes>(job.base, ats[i], _mm256_and_si256(counts, inside[i]), words[i]);
-        }
-      }
-      for (uint32_t i = 0; i < 2; ++i)
-        add_corner<format, channels>(job, weight[corner + i], inside[i], words[i], sum);
-    }
-    for (uint32_t c = 0; c < 4; ++c) write8(job, first, c, c < channels ? sum[c].bits() : all(0));
-  }
+  for (uint32_t first = 0; first < job.call.width; first += step)
+    if (any_active(job, first))
+      job.border ? filter_step<format, channels, dims, true>(job, first)
+                 : filter_step<format, channels, dims, false>(job, first);
 }
 
 // -- which kernel
