@@ -17,14 +17,6 @@
 
 #include "engine/texture_place.h"
 
-namespace limen::engine {
-
-bool has_fetch_lanes() {
-  return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
-}
-
-}  // namespace limen::engine
-
 #if defined(__clang__)
 #pragma clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function)
 #else
@@ -33,13 +25,8 @@ bool has_fetch_lanes() {
 #endif
 
 namespace limen::engine {
+
 namespace {
-
-using kernel::TextureGeometry;
-using kernel::TextureKind;
-using kernel::TextureLod;
-using kernel::TextureResult;
-
 constexpr uint32_t step = 8;  ///< lanes at a time
 constexpr uint32_t most_lanes = 32;
 constexpr uint32_t longest_axis = 1 << 17;        ///< a position is 12 bits of turns, 17 and 8
@@ -51,39 +38,53 @@ struct alignas(32) Places {
   int32_t inside[2][most_lanes];
   int32_t weight[most_lanes];  ///< of the second, in 256ths
 };
+}  // namespace
 
-struct Job {
-  const Texture& t;
-  const TextureCall& call;
+struct LaneJob {
+  const LanePlan& plan;
   const uint8_t* base;
-  Places* axis;  ///< of `dims`
-  uint32_t lanes = 0;
-  uint32_t dims = 1;
-  uint32_t border = 0;         ///< bit per axis that ends in the border: its `inside` counts
-  int32_t last_word = -1;      ///< where the image's last 4 bytes begin, if it has so many
-  int32_t border_raw[4] = {};  ///< in the kernel's numbers: a result's bits, or what it sums up
+  uint32_t* out;
+  uint32_t width;
+  uint32_t lanes;
+  Places* axis;  ///< of plan.dims
 };
 
-inline __m256i all(int32_t value) { return _mm256_set1_epi32(value); }
-inline __m256i load8(const int32_t* from) {
-  return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
+namespace {
+
+using Job = LaneJob;
+using kernel::TextureGeometry;
+using kernel::TextureKind;
+using kernel::TextureLod;
+using kernel::TextureResult;
+
+[[gnu::always_inline]] inline __m256i all(int32_t value) { return _mm256_set1_epi32(value); }
+[[gnu::always_inline]] inline __m256i all(uint32_t value) {
+  return all(static_cast<int32_t>(value));
 }
-inline void store8(int32_t* to, __m256i value) {
+[[gnu::always_inline]] inline __m256i load8(const void* from) {
+  return _mm256_loadu_si256(static_cast<const __m256i*>(from));
+}
+[[gnu::always_inline]] inline void store8(int32_t* to, __m256i value) {
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), value);
 }
-inline __m256i select(__m256i mask, __m256i yes, __m256i no) {
+[[gnu::always_inline]] inline __m256i select(__m256i mask, __m256i yes, __m256i no) {
   return _mm256_blendv_epi8(no, yes, mask);
 }
+constexpr auto one = static_cast<int32_t>(one_weight);
+
 /// All bits in the active lanes of step `first`.
-inline __m256i active_lanes(const Job& job, uint32_t first) {
+[[gnu::always_inline]] inline __m256i active_lanes(const Job& job, uint32_t first) {
   const __m256i bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
   const __m256i lanes = all(static_cast<int32_t>(job.lanes >> first));
   return _mm256_cmpeq_epi32(_mm256_and_si256(lanes, bit), bit);
 }
-inline bool any_active(const Job& job, uint32_t first) { return job.lanes >> first & 0xff; }
+[[gnu::always_inline]] inline bool any_active(const Job& job, uint32_t first) {
+  return job.lanes >> first & 0xff;
+}
 
-inline void write8(const Job& job, uint32_t first, uint32_t channel, __m256i bits) {
-  uint32_t* to = job.call.out + size_t{channel} * job.call.width + first;
+[[gnu::always_inline]] inline void write8(const Job& job, uint32_t first, uint32_t channel,
+                                          __m256i bits) {
+  uint32_t* to = job.out + size_t{channel} * job.width + first;
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), bits);
 }
 
@@ -91,23 +92,29 @@ inline void write8(const Job& job, uint32_t first, uint32_t channel, __m256i bit
 
 /// Lanes that 32 bits do not place as the general path does: NaN, infinite and from 2^22 on, and
 /// those whose whole part a double's fraction loses (2^-54, mirrored 2^-53), denormals among them.
-inline uint32_t rare_lanes(__m256i x) {
-  constexpr auto large = std::bit_cast<int32_t>(0x1p22f), tiny = std::bit_cast<int32_t>(0x1p-53f);
-  const __m256i magnitude = _mm256_and_si256(x, all(0x7fffffff));
-  const __m256i zero = _mm256_cmpeq_epi32(magnitude, all(0));
-  const __m256i small = _mm256_andnot_si256(zero, _mm256_cmpgt_epi32(all(tiny + 1), magnitude));
-  const __m256i rare = _mm256_or_si256(small, _mm256_cmpgt_epi32(magnitude, all(large - 1)));
-  return static_cast<uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(rare)));
+constexpr auto large_bits = std::bit_cast<int32_t>(0x1p22f);
+constexpr auto tiny_bits = std::bit_cast<int32_t>(0x1p-53f);
+constexpr bool is_rare(uint32_t bits) {
+  const uint32_t magnitude = bits & 0x7fffffff;
+  return magnitude >= large_bits || (magnitude != 0 && magnitude <= tiny_bits);
+}
+[[gnu::noinline]] uint32_t rare_lanes(const Job& job, const uint32_t* in) {
+  uint32_t rare = 0;
+  for (uint32_t left = job.lanes; left != 0; left &= left - 1) {
+    const auto lane = static_cast<uint32_t>(std::countr_zero(left));
+    rare |= uint32_t{is_rare(in[lane])} << lane;
+  }
+  return rare;
 }
 
 /// A coordinate times `size` and `scale` (1 or 256, a power of 2 by `shift`), rounded down, or with
 /// `half` to the nearest whole, halves up.
 template <AddressMode mode, bool linear>
-inline __m256i scaled_position(__m256 x, __m256i size) {
+[[gnu::always_inline]] inline __m256i scaled_position(__m256 x, __m256i size) {
   // 21 bits of fraction, the rest cut off. Both terms are whole, so their difference is exact.
-  const __m256 one = _mm256_set1_ps(0x1p21f), whole = _mm256_floor_ps(x);
+  const __m256 steps = _mm256_set1_ps(0x1p21f), whole = _mm256_floor_ps(x);
   const __m256i part = _mm256_cvttps_epi32(
-      _mm256_sub_ps(_mm256_floor_ps(_mm256_mul_ps(x, one)), _mm256_mul_ps(whole, one)));
+      _mm256_sub_ps(_mm256_floor_ps(_mm256_mul_ps(x, steps)), _mm256_mul_ps(whole, steps)));
   // 21 by 17 bits in two halves, the lower one cut off where it cannot be seen.
   __m256i high = _mm256_mullo_epi32(_mm256_srli_epi32(part, 11), size);
   __m256i low = _mm256_mullo_epi32(_mm256_and_si256(part, all(2047)), size);
@@ -127,13 +134,13 @@ inline __m256i scaled_position(__m256 x, __m256i size) {
 
 /// Linear: 256ths of texels, less half a texel. Else texels.
 template <bool normalized, AddressMode mode, bool linear>
-inline __m256i position_of(__m256 x, __m256i size) {
-  const __m256i half = all(static_cast<int32_t>(one_weight / 2));
+[[gnu::always_inline]] inline __m256i position_of(__m256 x, __m256i size) {
+  const __m256i half = all(one / 2);
   if constexpr (normalized) {
     const __m256i fixed = scaled_position<mode, linear>(x, size);
     return linear ? _mm256_sub_epi32(fixed, half) : fixed;
   } else if constexpr (linear) {
-    const __m256 scaled = _mm256_mul_ps(x, _mm256_set1_ps(static_cast<float>(one_weight)));
+    const __m256 scaled = _mm256_mul_ps(x, _mm256_set1_ps(static_cast<float>(one)));
     const __m256 whole = _mm256_floor_ps(scaled);
     // The difference is rounded only where that does not take it below a half.
     const __m256 up = _mm256_cmp_ps(_mm256_sub_ps(scaled, whole), _mm256_set1_ps(0.5f), _CMP_GE_OQ);
@@ -146,7 +153,7 @@ inline __m256i position_of(__m256 x, __m256i size) {
 
 /// resolve() of places that lie at most one texel outside a period.
 template <AddressMode mode>
-inline __m256i resolve8(__m256i i, __m256i size, __m256i* inside) {
+[[gnu::always_inline]] inline __m256i resolve8(__m256i i, __m256i size, __m256i* inside) {
   const __m256i last = _mm256_sub_epi32(size, all(1));
   switch (mode) {
     case AddressMode::wrap: {
@@ -167,62 +174,75 @@ inline __m256i resolve8(__m256i i, __m256i size, __m256i* inside) {
 }
 
 template <AddressMode mode>
-inline void put(Places* out, uint32_t which, uint32_t first, __m256i i, __m256i size,
-                __m256i stride) {
+[[gnu::always_inline]] inline void put(Places* out, uint32_t which, uint32_t first, __m256i i,
+                                       __m256i size, __m256i stride) {
   __m256i inside = all(-1);
   const __m256i where = resolve8<mode>(i, size, &inside);
   store8(out->at[which] + first, _mm256_mullo_epi32(where, stride));
   if (mode == AddressMode::border) store8(out->inside[which] + first, inside);
 }
 
-/// Returns the rare lanes.
+/// LanePlan::place.
 template <bool normalized, AddressMode mode, bool linear>
-uint32_t place(const Job& job, const uint32_t* in, uint32_t size, uint32_t stride, Places* out) {
-  const __m256i sizes = all(static_cast<int32_t>(size)),
-                strides = all(static_cast<int32_t>(stride));
-  uint32_t rare = 0;
-  for (uint32_t first = 0; first < job.call.width; first += step) {
+uint32_t place(const Job& job, uint32_t axis, const uint32_t* in) {
+  const __m256i size = all(job.plan.size[axis]), stride = all(job.plan.stride[axis]);
+  Places* out = job.axis + axis;
+  __m256i largest = all(0), least = all(-1);
+  for (uint32_t first = 0; first < job.width; first += step) {
     if (!any_active(job, first)) continue;
-    const __m256i bits = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(in + first));
-    rare |= rare_lanes(bits) << first;
-    const __m256i fixed = position_of<normalized, mode, linear>(_mm256_castsi256_ps(bits), sizes);
+    const __m256i bits = load8(in + first);
+    const __m256i magnitude = _mm256_and_si256(bits, all(0x7fffffff));
+    largest = _mm256_max_epi32(largest, magnitude);
+    // Zeros become the greatest.
+    least = _mm256_min_epu32(least, _mm256_sub_epi32(magnitude, all(1)));
+    const __m256i fixed = position_of<normalized, mode, linear>(_mm256_castsi256_ps(bits), size);
     if constexpr (linear) {
       const __m256i texel = _mm256_srai_epi32(fixed, 8);
-      put<mode>(out, 0, first, texel, sizes, strides);
-      put<mode>(out, 1, first, _mm256_add_epi32(texel, all(1)), sizes, strides);
-      store8(out->weight + first, _mm256_and_si256(fixed, all(one_weight - 1)));
+      put<mode>(out, 0, first, texel, size, stride);
+      put<mode>(out, 1, first, _mm256_add_epi32(texel, all(1)), size, stride);
+      store8(out->weight + first, _mm256_and_si256(fixed, all(one - 1)));
     } else {
-      put<mode>(out, 0, first, fixed, sizes, strides);
+      put<mode>(out, 0, first, fixed, size, stride);
     }
   }
-  return rare;
+  const __m256i large = _mm256_cmpgt_epi32(largest, all(large_bits - 1));
+  const __m256i usual = _mm256_cmpeq_epi32(_mm256_min_epu32(least, all(tiny_bits)), all(tiny_bits));
+  const __m256i rare = _mm256_or_si256(large, _mm256_xor_si256(usual, all(-1)));
+  return _mm256_testz_si256(rare, rare) ? 0 : rare_lanes(job, in);
 }
 
+/// tex1Dfetch: zeros outside.
+uint32_t place_integers(const Job& job, uint32_t axis, const uint32_t* in) {
+  for (uint32_t first = 0; first < job.width; first += step)
+    put<AddressMode::border>(job.axis + axis, 0, first, load8(in + first), all(job.plan.size[axis]),
+                             all(job.plan.stride[axis]));
+  return 0;
+}
+
+using Place = uint32_t (*)(const Job&, uint32_t, const uint32_t*);
 template <bool linear>
-uint32_t place_axis(const Job& job, const uint32_t* in, AddressMode mode, uint32_t size,
-                    uint32_t stride, Places* out) {
+Place place_of(bool normalized, AddressMode mode) {
   const bool border = mode == AddressMode::border;
-  if (!job.t.normalized)
-    return border ? place<false, AddressMode::border, linear>(job, in, size, stride, out)
-                  : place<false, AddressMode::clamp, linear>(job, in, size, stride, out);
+  if (!normalized)
+    return border ? place<false, AddressMode::border, linear>
+                  : place<false, AddressMode::clamp, linear>;
   switch (mode) {
     case AddressMode::wrap:
-      return place<true, AddressMode::wrap, linear>(job, in, size, stride, out);
+      return place<true, AddressMode::wrap, linear>;
     case AddressMode::mirror:
-      return place<true, AddressMode::mirror, linear>(job, in, size, stride, out);
+      return place<true, AddressMode::mirror, linear>;
     case AddressMode::border:
-      return place<true, AddressMode::border, linear>(job, in, size, stride, out);
+      return place<true, AddressMode::border, linear>;
     default:
-      return place<true, AddressMode::clamp, linear>(job, in, size, stride, out);
+      return place<true, AddressMode::clamp, linear>;
   }
 }
 
 /// Layers beyond the last, and negative ones, are the last.
-void add_layer(Job& job, const uint32_t* in, uint32_t layers, uint32_t slice) {
-  for (uint32_t first = 0; first < job.call.width; first += step) {
-    const __m256i asked = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(in + first));
-    const __m256i layer = _mm256_min_epu32(asked, all(static_cast<int32_t>(layers - 1)));
-    const __m256i bytes = _mm256_mullo_epi32(layer, all(static_cast<int32_t>(slice)));
+void add_layer(const Job& job, const uint32_t* in) {
+  for (uint32_t first = 0; first < job.width; first += step) {
+    const __m256i layer = _mm256_min_epu32(load8(in + first), all(job.plan.layers - 1));
+    const __m256i bytes = _mm256_mullo_epi32(layer, all(job.plan.layer_bytes));
     for (auto& at : job.axis[0].at) store8(at + first, _mm256_add_epi32(load8(at + first), bytes));
   }
 }
@@ -230,13 +250,13 @@ void add_layer(Job& job, const uint32_t* in, uint32_t layers, uint32_t slice) {
 // -- texels
 
 template <typename T>
-inline T word_at(const uint8_t* from) {
+[[gnu::always_inline]] inline T word_at(const uint8_t* from) {
   T value;
   std::memcpy(&value, from, sizeof value);
   return value;
 }
 /// Four rows of four words in each half, turned: words[i] has word i of all lanes.
-inline void transpose(const __m256i* row, __m256i* words) {
+[[gnu::always_inline]] inline void transpose(const __m256i* row, __m256i* words) {
   const __m256i low01 = _mm256_unpacklo_epi32(row[0], row[1]);
   const __m256i low23 = _mm256_unpacklo_epi32(row[2], row[3]);
   const __m256i high01 = _mm256_unpackhi_epi32(row[0], row[1]);
@@ -246,13 +266,13 @@ inline void transpose(const __m256i* row, __m256i* words) {
   words[2] = _mm256_unpacklo_epi64(high01, high23);
   words[3] = _mm256_unpackhi_epi64(high01, high23);
 }
-inline __m256i halves(__m128i low, __m128i high) {
+[[gnu::always_inline]] inline __m256i halves(__m128i low, __m128i high) {
   return _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
 }
 
 /// load_texels() of all lanes, by one read a lane: a third to a half of what gathers take on Zen 3.
 template <uint32_t bytes>
-inline void load_all(const uint8_t* base, __m256i at, __m256i* words) {
+[[gnu::always_inline]] inline void load_all(const uint8_t* base, __m256i at, __m256i* words) {
   alignas(32) uint32_t k[step];
   _mm256_store_si256(reinterpret_cast<__m256i*>(k), at);
   if constexpr (bytes == 1) {
@@ -307,7 +327,8 @@ inline void load_all(const uint8_t* base, __m256i at, __m256i* words) {
 /// Reads texels of `bytes` bytes at `base` + `at` as words of 32 bits, zeros where `mask` is not
 /// set.
 template <uint32_t bytes>
-inline void load_texels(const uint8_t* base, __m256i at, __m256i mask, __m256i* words) {
+[[gnu::always_inline]] inline void load_texels(const uint8_t* base, __m256i at, __m256i mask,
+                                               __m256i* words) {
   if (_mm256_movemask_ps(_mm256_castsi256_ps(mask)) == 0xff) [[likely]]
     return load_all<bytes>(base, at, words);
   const __m256i zero = all(0);
@@ -329,7 +350,7 @@ inline void load_texels(const uint8_t* base, __m256i at, __m256i mask, __m256i* 
 }
 
 /// Halves as floats; NaN keeps its bits, which the machine's conversion would not.
-inline __m256i widen_halves(__m256i half) {
+[[gnu::always_inline]] inline __m256i widen_halves(__m256i half) {
   const __m256i magnitude = _mm256_slli_epi32(_mm256_and_si256(half, all(0x7fff)), 13);
   const __m256i sign = _mm256_slli_epi32(_mm256_and_si256(half, all(0x8000)), 16);
   const __m256i finite =
@@ -341,7 +362,7 @@ inline __m256i widen_halves(__m256i half) {
 
 /// Channel `c` as an integer with the format's sign; halves and floats as a float's bits.
 template <TexelFormat format>
-inline __m256i channel_of(const __m256i* words, uint32_t c) {
+[[gnu::always_inline]] inline __m256i channel_of(const __m256i* words, uint32_t c) {
   constexpr uint32_t bits = channel_bytes(format) * 8;
   constexpr bool is_signed = format == TexelFormat::s8 || format == TexelFormat::s16;
   if constexpr (bits == 32) return words[c];
@@ -371,15 +392,16 @@ constexpr float top_of() {
   }
 }
 
-template <TexelFormat format, uint32_t channels>
+/// `numbers`: normalized integers, else bits stay.
+template <TexelFormat format, uint32_t channels, bool numbers>
 void point(const Job& job) {
   constexpr uint32_t bytes = channel_bytes(format) * channels;
-  for (uint32_t first = 0; first < job.call.width; first += step) {
+  for (uint32_t first = 0; first < job.width; first += step) {
     if (!any_active(job, first)) continue;
     __m256i at = load8(job.axis[0].at[0] + first), inside = all(-1);
-    for (uint32_t i = 1; i < job.dims; ++i)
+    for (uint32_t i = 1; i < job.plan.dims; ++i)
       at = _mm256_add_epi32(at, load8(job.axis[i].at[0] + first));
-    for (uint32_t left = job.border; left != 0; left &= left - 1)
+    for (uint32_t left = job.plan.border; left != 0; left &= left - 1)
       inside = _mm256_and_si256(inside, load8(job.axis[std::countr_zero(left)].inside[0] + first));
     __m256i words[4];
     load_texels<bytes>(job.base, at, _mm256_and_si256(inside, active_lanes(job, first)), words);
@@ -387,13 +409,13 @@ void point(const Job& job) {
       __m256i value = all(0);
       if (c < channels) {
         value = channel_of<format>(words, c);
-        if (top_of<format>() != 0 && !job.t.integer()) {
+        if (numbers) {
           const __m256 number =
               _mm256_div_ps(_mm256_cvtepi32_ps(value), _mm256_set1_ps(top_of<format>()));
           value = _mm256_castps_si256(_mm256_max_ps(number, _mm256_set1_ps(-1)));
         }
       }
-      if (job.border) value = select(inside, value, all(job.border_raw[c]));
+      if (job.plan.border) value = select(inside, value, all(job.plan.border_raw[c]));
       write8(job, first, c, value);
     }
   }
@@ -402,27 +424,27 @@ void point(const Job& job) {
 // -- linear filters
 
 /// part() of weights up to 256.
-inline __m256i part8(__m256i weight, __m256i of) {
+[[gnu::always_inline]] inline __m256i part8(__m256i weight, __m256i of) {
   const __m256i product = _mm256_madd_epi16(weight, of);
   return _mm256_srli_epi32(_mm256_add_epi32(product, all(128)), 8);
 }
 
 /// Weights of all corners, 0 in lanes that take no part: weigh() with the share of each z.
 template <uint32_t dims>
-inline void weigh8(const Job& job, uint32_t first, __m256i* out) {
-  const __m256i one = all(one_weight), active = active_lanes(job, first);
+[[gnu::always_inline]] inline void weigh8(const Job& job, uint32_t first, __m256i* out) {
+  const __m256i whole = all(one), active = active_lanes(job, first);
   const __m256i x = load8(job.axis[0].weight + first);
   if constexpr (dims == 1) {
-    out[0] = _mm256_and_si256(_mm256_sub_epi32(one, x), active);
+    out[0] = _mm256_and_si256(_mm256_sub_epi32(whole, x), active);
     out[1] = _mm256_and_si256(x, active);
     return;
   }
-  const __m256i y = load8(job.axis[1].weight + first), above = _mm256_sub_epi32(one, y);
+  const __m256i y = load8(job.axis[1].weight + first), above = _mm256_sub_epi32(whole, y);
   for (uint32_t z = 0; z < (dims > 2 ? 2 : 1); ++z) {
-    __m256i share = one;
+    __m256i share = whole;
     if constexpr (dims > 2) {
       const __m256i third = load8(job.axis[2].weight + first);
-      share = z ? third : _mm256_sub_epi32(one, third);
+      share = z ? third : _mm256_sub_epi32(whole, third);
     }
     share = _mm256_and_si256(share, active);
     const __m256i right = part8(share, x), left = _mm256_sub_epi32(share, right);
@@ -436,16 +458,17 @@ inline void weigh8(const Job& job, uint32_t first, __m256i* out) {
 
 /// Where a corner's texels lie.
 template <uint32_t dims>
-inline __m256i corner_at(const Job& job, uint32_t first, uint32_t corner) {
+[[gnu::always_inline]] inline __m256i corner_at(const Job& job, uint32_t first, uint32_t corner) {
   __m256i at = load8(job.axis[0].at[corner & 1] + first);
   for (uint32_t i = 1; i < dims; ++i)
     at = _mm256_add_epi32(at, load8(job.axis[i].at[corner >> i & 1] + first));
   return at;
 }
 /// Lanes whose texel at a corner is none of the border.
-inline __m256i corner_inside(const Job& job, uint32_t first, uint32_t corner) {
+[[gnu::always_inline]] inline __m256i corner_inside(const Job& job, uint32_t first,
+                                                    uint32_t corner) {
   __m256i inside = all(-1);
-  for (uint32_t left = job.border; left != 0; left &= left - 1) {
+  for (uint32_t left = job.plan.border; left != 0; left &= left - 1) {
     const auto i = static_cast<uint32_t>(std::countr_zero(left));
     inside = _mm256_and_si256(inside, load8(job.axis[i].inside[corner >> i & 1] + first));
   }
@@ -453,11 +476,11 @@ inline __m256i corner_inside(const Job& job, uint32_t first, uint32_t corner) {
 }
 /// Whether both texels of x lie side by side in all active lanes.
 template <uint32_t bytes>
-inline bool side_by_side(const Job& job, uint32_t first) {
+[[gnu::always_inline]] inline bool side_by_side(const Job& job, uint32_t first) {
   const Places& x = job.axis[0];
   const __m256i apart = _mm256_sub_epi32(load8(x.at[1] + first), load8(x.at[0] + first));
   __m256i yes = _mm256_cmpeq_epi32(apart, all(bytes));
-  if (job.border & 1)
+  if (job.plan.border & 1)
     yes = _mm256_and_si256(
         yes, _mm256_and_si256(load8(x.inside[0] + first), load8(x.inside[1] + first)));
   const int lanes = _mm256_movemask_ps(_mm256_castsi256_ps(yes));
@@ -466,10 +489,11 @@ inline bool side_by_side(const Job& job, uint32_t first) {
 
 /// Reads two texels that lie side by side, at half the price.
 template <uint32_t bytes>
-inline void load_pair(const Job& job, __m256i at, __m256i mask, __m256i* left, __m256i* right) {
+[[gnu::always_inline]] inline void load_pair(const Job& job, __m256i at, __m256i mask,
+                                             __m256i* left, __m256i* right) {
   if constexpr (bytes == 1) {
     // Four bytes about them, all within the image.
-    const __m256i window = _mm256_min_epi32(at, all(job.last_word));
+    const __m256i window = _mm256_min_epi32(at, all(job.plan.last_word));
     load_texels<4>(job.base, window, mask, left);
     left[0] = _mm256_srlv_epi32(left[0], _mm256_slli_epi32(_mm256_sub_epi32(at, window), 3));
     right[0] = _mm256_srli_epi32(left[0], 8);
@@ -483,7 +507,7 @@ inline void load_pair(const Job& job, __m256i at, __m256i mask, __m256i* left, _
 }
 
 /// Four sums rounded as filtered_bits() rounds them, but for NaN.
-inline __m128 rounded_sums(__m256d sum) {
+[[gnu::always_inline]] inline __m128 rounded_sums(__m256d sum) {
   const __m256i value = _mm256_castpd_si256(_mm256_mul_pd(sum, _mm256_set1_pd(0x1p-8)));
   const __m256i half = _mm256_set1_epi64x(int64_t{1} << 28);
   const __m256d rounded = _mm256_castsi256_pd(
@@ -494,7 +518,7 @@ inline __m128 rounded_sums(__m256d sum) {
   return _mm256_cvtpd_ps(_mm256_and_pd(rounded, _mm256_or_pd(normal, sign)));
 }
 /// Eight sums as filtered_bits() writes them. A NaN has a float's payload, so it outlasts rounding.
-inline __m256i float_bits(__m256d below, __m256d above) {
+[[gnu::always_inline]] inline __m256i float_bits(__m256d below, __m256d above) {
   const __m256 value = _mm256_set_m128(rounded_sums(above), rounded_sums(below));
   const __m256 nan = _mm256_cmp_ps(value, value, _CMP_UNORD_Q);
   return _mm256_castps_si256(_mm256_blendv_ps(value, _mm256_castsi256_ps(all(0x7fffffff)), nan));
@@ -503,7 +527,7 @@ inline __m256i float_bits(__m256d below, __m256d above) {
 /// Integers stay integers: their sums are below 2^24, and so is the fixed point of 16 bits that the
 /// general path adds up, except for s8, whose units are 33025 / 128.
 template <TexelFormat format>
-inline __m256i fixed_bits(__m256i sum) {
+[[gnu::always_inline]] inline __m256i fixed_bits(__m256i sum) {
   __m256i units;
   if constexpr (format == TexelFormat::u8) {
     const __m256i wide = _mm256_add_epi32(_mm256_slli_epi32(sum, 8), sum);
@@ -521,8 +545,12 @@ inline __m256i fixed_bits(__m256i sum) {
 template <TexelFormat format>
 constexpr bool sums_integers = top_of<format>() != 0;
 
-inline __m256d widened_weight(__m128i weight) { return _mm256_cvtepi32_pd(weight); }
-inline __m256d widened(__m128i value) { return _mm256_cvtps_pd(_mm_castsi128_ps(value)); }
+[[gnu::always_inline]] inline __m256d widened_weight(__m128i weight) {
+  return _mm256_cvtepi32_pd(weight);
+}
+[[gnu::always_inline]] inline __m256d widened(__m128i value) {
+  return _mm256_cvtps_pd(_mm_castsi128_ps(value));
+}
 
 /// One channel of eight lanes. GCC gives constructors that it writes itself no target: clear().
 template <TexelFormat format>
@@ -554,11 +582,11 @@ struct Sum<format> {
 
 /// Adds a corner to the sums of all channels.
 template <TexelFormat format, uint32_t channels, bool border>
-inline void add_corner(const Job& job, __m256i weight, __m256i inside, const __m256i* words,
-                       Sum<format>* sum) {
+[[gnu::always_inline]] inline void add_corner(const Job& job, __m256i weight, __m256i inside,
+                                              const __m256i* words, Sum<format>* sum) {
   for (uint32_t c = 0; c < channels; ++c) {
     __m256i value = channel_of<format>(words, c);
-    if (border) value = select(inside, value, all(job.border_raw[c]));
+    if (border) value = select(inside, value, all(job.plan.border_raw[c]));
     // 0 times infinity must not become NaN.
     if (!sums_integers<format>) value = _mm256_and_si256(value, _mm256_cmpgt_epi32(weight, all(0)));
     sum[c].add(weight, value);
@@ -566,7 +594,7 @@ inline void add_corner(const Job& job, __m256i weight, __m256i inside, const __m
 }
 
 template <TexelFormat format, uint32_t channels, uint32_t dims, bool border>
-inline void filter_step(const Job& job, uint32_t first) {
+[[gnu::always_inline]] inline void filter_step(const Job& job, uint32_t first) {
   constexpr uint32_t corners = 1u << dims, bytes = channel_bytes(format) * channels;
   constexpr auto add = add_corner<format, channels, border>;
   __m256i weight[corners];
@@ -574,7 +602,7 @@ inline void filter_step(const Job& job, uint32_t first) {
   Sum<format> sum[channels];
   for (auto& s : sum) s.clear();
   const __m256i inside = all(-1);
-  if (bytes <= 8 && (bytes > 1 || job.last_word >= 0) && side_by_side<bytes>(job, first)) {
+  if (bytes <= 8 && (bytes > 1 || job.plan.last_word >= 0) && side_by_side<bytes>(job, first)) {
 #pragma GCC unroll 4
     for (uint32_t corner = 0; corner < corners; corner += 2) {
       const __m256i both = _mm256_add_epi32(weight[corner], weight[corner + 1]);
@@ -600,61 +628,71 @@ inline void filter_step(const Job& job, uint32_t first) {
 
 template <TexelFormat format, uint32_t channels, uint32_t dims>
 void filter(const Job& job) {
-  for (uint32_t first = 0; first < job.call.width; first += step)
+  for (uint32_t first = 0; first < job.width; first += step)
     if (any_active(job, first))
-      job.border ? filter_step<format, channels, dims, true>(job, first)
-                 : filter_step<format, channels, dims, false>(job, first);
+      job.plan.border ? filter_step<format, channels, dims, true>(job, first)
+                      : filter_step<format, channels, dims, false>(job, first);
 }
 
 // -- which kernel
 
-using Kernel = void (*)(const Job&);
-template <TexelFormat format>
-constexpr std::array<Kernel, 3> points = {point<format, 1>, point<format, 2>, point<format, 4>};
+using Read = decltype(LanePlan::read);
+template <TexelFormat format, bool numbers>
+constexpr std::array<Read, 3> points = {point<format, 1, numbers>, point<format, 2, numbers>,
+                                        point<format, 4, numbers>};
 template <TexelFormat format, uint32_t channels>
-constexpr std::array<Kernel, 3> filters_of = {
+constexpr std::array<Read, 3> filters_of = {
     filter<format, channels, 1>, filter<format, channels, 2>, filter<format, channels, 3>};
 template <TexelFormat format>
-constexpr std::array<std::array<Kernel, 3>, 3> filters = {
+constexpr std::array<std::array<Read, 3>, 3> filters = {
     filters_of<format, 1>, filters_of<format, 2>, filters_of<format, 4>};
 
 /// By format and channels (1, 2, 4).
-constexpr std::array<Kernel, 3> point_kernels[] = {
-    points<TexelFormat::u8>,  points<TexelFormat::u16>, points<TexelFormat::u32>,
-    points<TexelFormat::s8>,  points<TexelFormat::s16>, points<TexelFormat::s32>,
-    points<TexelFormat::f16>, points<TexelFormat::f32>};
+constexpr std::array<Read, 3> bits_points[] = {
+    points<TexelFormat::u8, false>,  points<TexelFormat::u16, false>,
+    points<TexelFormat::u32, false>, points<TexelFormat::s8, false>,
+    points<TexelFormat::s16, false>, points<TexelFormat::s32, false>,
+    points<TexelFormat::f16, false>, points<TexelFormat::f32, false>};
+constexpr std::array<Read, 3> number_points[] = {
+    points<TexelFormat::u8, true>,   points<TexelFormat::u16, true>, {},
+    points<TexelFormat::s8, true>,   points<TexelFormat::s16, true>, {},
+    points<TexelFormat::f16, false>, points<TexelFormat::f32, false>};
 /// By format, channels and dimensions. Textures of 32-bit integers have no filter.
-constexpr std::array<std::array<Kernel, 3>, 3> filter_kernels[] = {
+constexpr std::array<std::array<Read, 3>, 3> filter_reads[] = {
     filters<TexelFormat::u8>,  filters<TexelFormat::u16>, {},
     filters<TexelFormat::s8>,  filters<TexelFormat::s16>, {},
     filters<TexelFormat::f16>, filters<TexelFormat::f32>};
 
-/// The border as kernels add it up: a channel's integer, a float, for points the result's bits.
-void take_border(Job& job, bool linear) {
+Read read_of(const Texture& t, uint32_t dims, bool linear) {
+  const auto format = static_cast<uint32_t>(t.format), channels = t.channels / 2u;
+  if (linear) return filter_reads[format][channels][dims - 1];
+  return (t.integer() ? bits_points : number_points)[format][channels];
+}
+
+void take_border(const Texture& t, bool linear, int32_t (&out)[4]) {
   if (!linear) {
-    std::memcpy(job.border_raw, job.t.border, sizeof job.border_raw);
+    std::memcpy(out, t.border, sizeof out);
     return;
   }
   float units[4];
-  border_units(job.t, units);
-  const float unit = job.t.format == TexelFormat::u8   ? 257
-                     : job.t.format == TexelFormat::s8 ? 258 + 0x1p-7f
-                                                       : 1;
-  const bool integers = filter_units(job.t, 0) != 0;
+  border_units(t, units);
+  const float unit = t.format == TexelFormat::u8   ? 257
+                     : t.format == TexelFormat::s8 ? 258 + 0x1p-7f
+                                                   : 1;
+  const bool integers = filter_units(t, 0) != 0;
   for (uint32_t i = 0; i < 4; ++i)
-    job.border_raw[i] =
-        integers ? static_cast<int32_t>(units[i] / unit) : std::bit_cast<int32_t>(units[i]);
+    out[i] = integers ? static_cast<int32_t>(units[i] / unit) : std::bit_cast<int32_t>(units[i]);
 }
 
 /// The bytes of the image if 32-bit offsets reach its texels, 8 and 16 bit ones within aligned
 /// words; else 0.
-uint32_t reachable_bytes(const Texture& t, uint32_t dims, bool layered) {
+uint32_t reachable_bytes(const Texture& t, uint32_t dims) {
   const Image& image = t.levels[0];
-  const uint32_t depth = dims > 2 || layered ? image.depth : 1;
+  const uint32_t depth = dims > 2 || t.layered ? image.depth : 1;
   const uint32_t height = dims > 1 ? image.height : 1, bytes = t.texel_bytes();
   if (!image.width || !height || !depth) return 0;
   if (!t.buffer && std::max({image.width, height, depth}) > longest_axis) return 0;
-  // No factor is above 2^32 and no sum overflows: each step is bounded before the next.
+  // Each factor is bounded before it is used, so nothing overflows.
   uint64_t span = uint64_t{image.width} * bytes;
   if (span > most_bytes || image.pitch > most_bytes || image.slice > most_bytes) return 0;
   span += (height - 1) * image.pitch + (depth - 1) * image.slice;
@@ -664,73 +702,75 @@ uint32_t reachable_bytes(const Texture& t, uint32_t dims, bool layered) {
   return whole ? static_cast<uint32_t>(span) : 0;
 }
 
-/// tex1Dfetch: zeros outside.
-void place_buffer(Job& job) {
-  job.border = 1;
-  const __m256i width = all(static_cast<int32_t>(job.t.levels[0].width));
-  const __m256i bytes = all(static_cast<int32_t>(job.t.texel_bytes()));
-  for (uint32_t first = 0; first < job.call.width; first += step) {
-    const __m256i i = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(job.call.in + first));
-    put<AddressMode::border>(&job.axis[0], 0, first, i, width, bytes);
-  }
-}
-
-/// Returns the rare lanes.
-uint32_t place_axes(Job& job, bool linear, bool layered) {
-  const Image& image = job.t.levels[0];
-  const uint32_t size[3] = {image.width, image.height, image.depth};
-  const uint32_t stride[3] = {job.t.texel_bytes(), static_cast<uint32_t>(image.pitch),
-                              static_cast<uint32_t>(image.slice)};
-  uint32_t rare = 0;
-  for (uint32_t i = 0; i < job.dims; ++i) {
-    const uint32_t* in = job.call.in + size_t{i + layered} * job.call.width;
-    const AddressMode mode = effective_mode(job.t, i);
-    job.border |= uint32_t{mode == AddressMode::border} << i;
-    rare |= linear ? place_axis<true>(job, in, mode, size[i], stride[i], &job.axis[i])
-                   : place_axis<false>(job, in, mode, size[i], stride[i], &job.axis[i]);
-  }
-  if (job.border) take_border(job, linear);
-  if (layered) add_layer(job, job.call.in, image.depth, stride[2]);
-  return rare;
+TextureGeometry geometry_of(const Texture& t) {
+  if (t.layered) return t.dims == 1 ? TextureGeometry::a1d : TextureGeometry::a2d;
+  return t.dims == 1   ? TextureGeometry::d1
+         : t.dims == 2 ? TextureGeometry::d2
+                       : TextureGeometry::d3;
 }
 
 }  // namespace
 
+LanePlan plan_of(const Texture& t) {
+  LanePlan plan;
+  const bool linear = t.linear && !t.integer();
+  const uint32_t dims = t.dims;
+  if (t.kind != Texture::Kind::texture || t.level_count != 1 || t.cube || t.srgb ||
+      t.levels[0].tiles || dims == 0 || dims > (t.layered ? 2 : 3))
+    return plan;
+  // A filtered line with a border has a second axis: the general path knows.
+  if (dims == 1 && !t.layered && linear && t.address[1] == AddressMode::border) return plan;
+  const uint32_t bytes = reachable_bytes(t, dims);
+  if (!bytes) return plan;
+  const Image& image = t.levels[0];
+  const uint32_t size[3] = {image.width, image.height, image.depth};
+  const uint32_t stride[3] = {t.texel_bytes(), static_cast<uint32_t>(image.pitch),
+                              static_cast<uint32_t>(image.slice)};
+  plan.geometry = geometry_of(t);
+  plan.dims = t.dims;
+  plan.last_word = static_cast<int32_t>(bytes) - 4;
+  for (uint32_t i = 0; i < dims; ++i) {
+    const AddressMode mode = effective_mode(t, i);
+    plan.size[i] = size[i];
+    plan.stride[i] = stride[i];
+    plan.place[i] =
+        linear ? place_of<true>(t.normalized, mode) : place_of<false>(t.normalized, mode);
+    plan.border |= uint32_t{mode == AddressMode::border} << i;
+  }
+  if (t.layered) plan.layers = image.depth, plan.layer_bytes = stride[2];
+  if (t.buffer) {
+    plan.flags = kernel::texture_integer_coordinates;
+    plan.place[0] = place_integers;
+    plan.border = 1;
+  } else {
+    take_border(t, linear, plan.border_raw);
+  }
+  plan.read = read_of(t, dims, linear && !t.buffer);
+  return plan;
+}
+
 uint32_t fetch_lanes(const Texture& t, const TextureCall& call) {
+  const LanePlan& plan = t.plan;
   const kernel::TextureOp op = call.op;
-  const bool layered = has_layer(op.geometry), linear = t.linear && !t.integer();
-  const uint32_t dims = coordinate_count(op.geometry);
-  if (op.kind != TextureKind::fetch || op.geometry == TextureGeometry::cube ||
-      op.geometry == TextureGeometry::acube ||
+  if (!plan.read || op.geometry != plan.geometry || op.flags != plan.flags ||
+      op.kind != TextureKind::fetch ||
       static_cast<TextureResult>(op.type) != TextureResult::words || call.width % step != 0 ||
       call.width > most_lanes)
     return 0;
-  if (t.kind != Texture::Kind::texture || t.level_count != 1 || t.layered != layered || t.cube ||
-      t.srgb || t.levels[0].tiles)
+  // With one level its number means nothing; a buffer's may name another.
+  if (op.lod != TextureLod::base && (t.buffer || (op.lod == TextureLod::grad && t.anisotropic)))
     return 0;
-  const uint32_t bytes = reachable_bytes(t, dims, layered);
-  if (!bytes) return 0;
   Places axis[3];
-  Job job{t, call, reinterpret_cast<const uint8_t*>(t.levels[0].base), axis, call.lanes, dims};
-  job.last_word = static_cast<int32_t>(bytes) - 4;
+  Job job{plan,       reinterpret_cast<const uint8_t*>(t.levels[0].base),
+          call.out,   call.width,
+          call.lanes, axis};
+  const uint32_t* in = call.in + (plan.layers ? call.width : 0);
   uint32_t rare = 0;
-  if (t.buffer) {
-    if (op.geometry != TextureGeometry::d1 || op.lod != TextureLod::base ||
-        op.flags != kernel::texture_integer_coordinates)
-      return 0;
-    place_buffer(job);
-  } else {
-    // With one level its number means nothing. A filtered line with a border has a second axis.
-    if (op.flags != 0 || (op.lod == TextureLod::grad && t.anisotropic) ||
-        (dims == 1 && !layered && linear && t.address[1] == AddressMode::border))
-      return 0;
-    rare = place_axes(job, linear, layered);
-  }
+  for (uint32_t i = 0; i < plan.dims; ++i)
+    rare |= plan.place[i](job, i, in + size_t{i} * call.width);
+  if (plan.layers) add_layer(job, call.in);
   job.lanes &= ~rare;
-  const auto format = static_cast<uint32_t>(t.format), channels = t.channels / 2u;
-  const Kernel run =
-      linear ? filter_kernels[format][channels][dims - 1] : point_kernels[format][channels];
-  run(job);
+  plan.read(job);
   return job.lanes;
 }
 

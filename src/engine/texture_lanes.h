@@ -8,12 +8,15 @@
 
 namespace limen::engine {
 
-/// Whether this machine runs fetch_lanes.
-bool has_fetch_lanes();
+/// How fetch_lanes() reads a texture, whose `plan` does not count. Empty for those that it cannot
+/// read. Needs AVX2 and FMA: plan_lanes() asks first.
+LanePlan plan_of(const Texture& texture);
+/// Sets texture->plan, by all else in it; empty on machines that cannot.
+void plan_lanes(Texture* texture);
 /// Does the lanes it can, of a call whose lanes all fetch from `texture`; returns their bits. 0
-/// where the texture or the instruction is none of its kinds. Lanes with coordinates that are not
-/// finite, beyond 2^22, or so small that the format's rounding shows are left to the scalar
-/// samplers. Requires has_fetch_lanes(). Words of lanes that take no part are overwritten.
+/// where the plan is empty or not for such a fetch. Lanes with coordinates that are not finite,
+/// beyond 2^22, or so small that the format's rounding shows are left to the scalar samplers. Words
+/// of lanes that take no part are overwritten.
 uint32_t fetch_lanes(const Texture& texture, const TextureCall& call);
 
 }  // namespace limen::engine

@@ -197,8 +197,8 @@ void fetch_buffer(const Texture& t, const TextureCall& call) {
 const Texture* only_texture(const TextureView& view, const TextureCall& call) {
   if (!call.lanes) return nullptr;
   const uint64_t handle = call.handles[std::countr_zero(call.lanes)];
-  // A handle that is the same in all lanes is so in those that take no part, too: most are found out
-  // without a look at the lanes.
+  // A handle that is the same in all lanes is so in those that take no part, too: most are found
+  // out without a look at the lanes.
   uint64_t differ = 0;
   for (uint32_t lane = 0; lane < call.width; ++lane) differ |= call.handles[lane] ^ handle;
   for (uint32_t left = differ ? call.lanes : 0; left != 0; left &= left - 1)
@@ -208,13 +208,18 @@ const Texture* only_texture(const TextureView& view, const TextureCall& call) {
 
 }  // namespace
 
+void plan_lanes(Texture* texture) {
+  static const bool able =
+      __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
+  texture->plan = able ? plan_of(*texture) : LanePlan{};
+}
+
 uint32_t fetch_plain(const TextureView& view, const TextureCall& call) {
   const kernel::TextureOp op = call.op;
   if (op.kind != TextureKind::fetch) return 0;
   const Texture* t = only_texture(view, call);
   if (!t) return 0;
-  static const bool by_lanes = has_fetch_lanes();
-  const uint32_t done = by_lanes ? fetch_lanes(*t, call) : 0;
+  const uint32_t done = fetch_lanes(*t, call);
   if (done == call.lanes) return done;
   TextureCall rest = call;
   rest.lanes &= ~done;
