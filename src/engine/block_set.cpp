@@ -238,7 +238,7 @@ bool BlockSet::start_block(FiberBlock& block, GridRun& grid, uint64_t linear) {
   block.context.worker = grid.sm_of(worker_.index());
   block.context.slots = nullptr;
   block.warp_fn = code.warp_fn;
-  block.mxcsr = mxcsr_default | (meta.flush_denormals != 0 ? mxcsr_flush : 0);
+  block.mxcsr = mxcsr_of_kernel(meta.flush_denormals);
   block.lanes = meta.strategy == kernel::Strategy::lane;
   block.width = block.lanes ? 1 : std::max(1u, meta.width);
   block.threads = grid.block_threads;

@@ -234,13 +234,13 @@ void service_nanosleep(BlockContext* context, WarpContext* warp, uint32_t nanose
 void service_texture(BlockContext* context, uint64_t op, uint32_t width, uint32_t lanes,
                      uint32_t thread, uint32_t line, const uint64_t* handles, const uint32_t* in,
                      uint32_t* out) {
-  // Filtering must not depend on the kernel's flush mode.
-  const uint32_t kernel_mxcsr = read_mxcsr();
-  write_mxcsr(mxcsr_default);
-  TextureCall call{std::bit_cast<kernel::TextureOp>(op), width, lanes, handles, in, out};
   const GridSpec& spec = *record_of(context).grid->spec;
+  TextureCall call{std::bit_cast<kernel::TextureOp>(op), width, lanes, handles, in, out};
+  // Filtering must not depend on the kernel's flush mode. Not read back: read_mxcsr() says why.
+  const uint32_t flushes = spec.code->meta.flush_denormals;
+  if (flushes != 0) write_mxcsr(mxcsr_default);
   const TextureError error = run_texture({spec.textures, spec.bindings.get()}, call);
-  write_mxcsr(kernel_mxcsr);
+  if (flushes != 0) write_mxcsr(mxcsr_of_kernel(flushes));
   if (error.what == nullptr) return;
   PendingFault pending;
   pending.kind = error.kind;

@@ -433,11 +433,11 @@ const char* fetch_texture(const Texture& texture, TextureOp op, LaneIn in, LaneO
 
 TextureError run_texture(const TextureView& view, const TextureCall& call) {
   TextureError error;
-  if (fetch_plain(view, call)) return error;
+  const uint32_t done = fetch_plain(view, call);
   const bool surface = is_surface_op(call.op.kind);
   const Texture* texture = nullptr;
   uint64_t last = 0;
-  for (uint32_t left = call.lanes; left != 0; left &= left - 1) {
+  for (uint32_t left = call.lanes & ~done; left != 0; left &= left - 1) {
     const auto lane = static_cast<uint32_t>(std::countr_zero(left));
     const uint64_t handle = call.handles[lane];
     if (!texture || handle != last) texture = view.find(handle);

@@ -11,6 +11,8 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "devlib/kernel_abi.h"
+
 namespace limen::engine {
 
 enum class TexelFormat : uint8_t { u8, u16, u32, s8, s16, s32, f16, f32 };
@@ -83,6 +85,24 @@ struct Image {
   const TileMap* tiles = nullptr;  ///< set: the texels lie there, not at `base`
 };
 
+struct LaneJob;
+
+/// How eight lanes at a time read a texture (texture_lanes.h): what needs no coordinates, worked
+/// out once when a handle gets its meaning.
+struct LanePlan {
+  void (*read)(const LaneJob&) = nullptr;  ///< null: lane by lane
+  /// Places lanes on an axis; returns those that are left to the scalar samplers.
+  uint32_t (*place[3])(const LaneJob&, uint32_t axis, const uint32_t* in) = {};
+  kernel::TextureGeometry geometry = kernel::TextureGeometry::d1;  ///< of the fetches it does
+  uint8_t flags = 0;                                               ///< TextureOp::flags of them
+  uint8_t dims = 1;
+  uint32_t size[3] = {}, stride[3] = {};  ///< texels, and bytes from one to the next
+  uint32_t layers = 0, layer_bytes = 0;   ///< 0: not layered
+  uint32_t border = 0;                    ///< bit per axis that ends in the border
+  int32_t border_raw[4] = {};  ///< in the numbers of `read`: a result's bits, or what it sums up
+  int32_t last_word = -1;      ///< where the image's last 4 bytes begin, if it has so many
+};
+
 struct Texture {
   enum class Kind : uint8_t {
     unbound_texture,  ///< a texture reference that nothing is bound to
@@ -112,6 +132,7 @@ struct Texture {
   float lod_bias = 0, lod_min = 0, lod_max = 0;
   uint32_t level_count = 1;
   Image levels[most_levels];
+  LanePlan plan;  ///< by plan_lanes(), when all else is set
 
   uint32_t texel_bytes() const { return channel_bytes(format) * channels; }
   bool integer() const {
@@ -157,6 +178,7 @@ class TextureTable {
 
 /// What texture and surface references mean, by handle. Immutable once a grid has it.
 struct TextureBindings {
+  void set(uint64_t handle, const Texture& texture);
   std::unordered_map<uint64_t, Texture> by_handle;
 };
 

@@ -1,9 +1,11 @@
 // The fetches that programs spend their time in: tex of 1, 2 and 3 dimensions by float coordinates,
 // and tex1Dfetch, from one texture for the whole warp. The same results, bit for bit, as
-// texture.cpp: the same places, weights and order of summation. benchmark: cuda-samples
-// convolutionTexture.
+// texture.cpp: the same places, weights and order of summation. Eight lanes at a time where the
+// machine can (texture_lanes.h), else, and for what is left over, lane by lane. benchmark:
+// cuda-samples convolutionTexture, texture.
 #include <cstring>
 
+#include "engine/texture_lanes.h"
 #include "engine/texture_place.h"
 #include "engine/texture_service.h"
 
@@ -191,39 +193,66 @@ void fetch_buffer(const Texture& t, const TextureCall& call) {
   }
 }
 
+/// The texture of all lanes, or nullptr.
+const Texture* only_texture(const TextureView& view, const TextureCall& call) {
+  if (!call.lanes) return nullptr;
+  const uint64_t handle = call.handles[std::countr_zero(call.lanes)];
+  // A handle that is the same in all lanes is so in those that take no part, too: most are found
+  // out without a look at the lanes.
+  uint64_t differ = 0;
+  for (uint32_t lane = 0; lane < call.width; ++lane) differ |= call.handles[lane] ^ handle;
+  for (uint32_t left = differ ? call.lanes : 0; left != 0; left &= left - 1)
+    if (call.handles[std::countr_zero(left)] != handle) return nullptr;
+  return view.find(handle);
+}
+
 }  // namespace
 
-bool fetch_plain(const TextureView& view, const TextureCall& call) {
+void plan_lanes(Texture* texture) {
+  static const bool able =
+      __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
+  texture->plan = able ? plan_of(*texture) : LanePlan{};
+}
+
+uint32_t fetch_plain(const TextureView& view, const TextureCall& call) {
+  const kernel::TextureOp op = call.op;
+  if (op.kind != TextureKind::fetch) return 0;
+  const Texture* t = only_texture(view, call);
+  if (!t) return 0;
+  const uint32_t done = fetch_lanes(*t, call);
+  if (done == call.lanes) return done;
+  TextureCall rest = call;
+  rest.lanes &= ~done;
+  return fetch_plain(*t, rest) ? call.lanes : done;
+}
+
+bool fetch_plain(const Texture& t, const TextureCall& call) {
   const kernel::TextureOp op = call.op;
   if (op.kind != TextureKind::fetch || op.lod != TextureLod::base ||
-      static_cast<TextureResult>(op.type) != TextureResult::words || !call.lanes)
+      static_cast<TextureResult>(op.type) != TextureResult::words)
     return false;
-  const uint64_t handle = call.handles[std::countr_zero(call.lanes)];
-  for (uint32_t left = call.lanes; left != 0; left &= left - 1)
-    if (call.handles[std::countr_zero(left)] != handle) return false;
-  const Texture* t = view.find(handle);
-  if (!t || t->kind != Texture::Kind::texture || t->level_count != 1 || t->layered || t->cube ||
-      t->levels[0].tiles)
+  if (t.kind != Texture::Kind::texture || t.level_count != 1 || t.layered || t.cube ||
+      t.levels[0].tiles)
     return false;
-  if (t->buffer) {
+  if (t.buffer) {
     if (op.geometry != TextureGeometry::d1 || op.flags != kernel::texture_integer_coordinates)
       return false;
-    fetch_buffer(*t, call);
+    fetch_buffer(t, call);
     return true;
   }
   // A filtered line with a border has a second axis: the general path knows.
   if (op.flags != 0 ||
-      (op.geometry == TextureGeometry::d1 && t->linear && t->address[1] == AddressMode::border))
+      (op.geometry == TextureGeometry::d1 && t.linear && t.address[1] == AddressMode::border))
     return false;
   switch (op.geometry) {
     case TextureGeometry::d1:
-      fetch<1>(*t, call);
+      fetch<1>(t, call);
       return true;
     case TextureGeometry::d2:
-      fetch<2>(*t, call);
+      fetch<2>(t, call);
       return true;
     case TextureGeometry::d3:
-      fetch<3>(*t, call);
+      fetch<3>(t, call);
       return true;
     default:
       return false;

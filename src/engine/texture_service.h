@@ -58,9 +58,11 @@ constexpr bool has_layer(kernel::TextureGeometry geometry) {
 
 /// tex and tld4 of one lane. Gives an error text or nullptr.
 const char* fetch_texture(const Texture& texture, kernel::TextureOp op, LaneIn in, LaneOut out);
-/// A tex without levels, layers, offsets or conversions, all lanes from one texture, at speed.
-/// False: not such a call, nothing done.
-bool fetch_plain(const TextureView& view, const TextureCall& call);
+/// A tex without levels, offsets or conversions, all lanes from one texture, at speed. Returns the
+/// lanes that are done, 0 where it is not such a call.
+uint32_t fetch_plain(const TextureView& view, const TextureCall& call);
+/// The same lane by lane, without layers. False: not such a call, nothing done.
+bool fetch_plain(const Texture& texture, const TextureCall& call);
 /// suld, sust and sured of one lane.
 TextureError access_surface(const Texture& surface, kernel::TextureOp op, LaneIn in, LaneOut out);
 

@@ -4,7 +4,7 @@
 
 #include <new>
 
-#include "engine/texture.h"
+#include "engine/texture_lanes.h"
 
 namespace limen::engine {
 
@@ -34,6 +34,7 @@ uint64_t TextureTable::add(const Texture& texture) {
   Slot* slot = slots_.load() + index;
   if (index == used_) new (slot) Slot;
   slot->texture = texture;
+  plan_lanes(&slot->texture);
   const uint64_t handle = ++slot->generation << index_bits | index;
   slot->handle.store(handle, std::memory_order_release);
   if (index == used_) used_.store(index + 1, std::memory_order_release);
@@ -47,6 +48,12 @@ bool TextureTable::remove(uint64_t handle) {
   slot->handle.store(0, std::memory_order_release);
   free_.push_back(handle & index_mask);
   return true;
+}
+
+void TextureBindings::set(uint64_t handle, const Texture& texture) {
+  Texture& bound = by_handle[handle];
+  bound = texture;
+  plan_lanes(&bound);
 }
 
 }  // namespace limen::engine

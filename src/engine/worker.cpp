@@ -219,8 +219,7 @@ void Worker::run_region(GridRun& grid, bool once) {
     grid.record_fault(take_fault(record_, context_, nullptr));
   }
   const uint32_t host_mxcsr = read_mxcsr();
-  const uint32_t kernel_mxcsr =
-      mxcsr_default | (grid.spec->code->meta.flush_denormals != 0 ? mxcsr_flush : 0);
+  const uint32_t kernel_mxcsr = mxcsr_of_kernel(grid.spec->code->meta.flush_denormals);
   const bool timed = grid.total > 1;
   const int priority = grid.priority;
   const uint64_t entered = timed ? now_ns() : 0;

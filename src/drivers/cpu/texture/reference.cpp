@@ -47,7 +47,7 @@ void set_binding(uint64_t handle, const engine::Texture* texture) {
   auto next = book().bindings ? std::make_shared<engine::TextureBindings>(*book().bindings)
                               : std::make_shared<engine::TextureBindings>();
   if (texture)
-    next->by_handle[handle] = *texture;
+    next->set(handle, *texture);
   else
     next->by_handle.erase(handle);
   book().any.store(!next->by_handle.empty(), std::memory_order_release);
