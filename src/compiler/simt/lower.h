@@ -302,6 +302,7 @@ class Lowering {
                              const std::function<std::vector<Value*>()>& no, bool usually = true);
   static Value* shared_offsets(Value* addresses, Value*& window);
   static uint32_t store_group(uint64_t lane_bytes);
+  std::vector<int> store_order(uint64_t lane_bytes) const;
   Value* winning_lane(uint64_t lane_bytes);
   void scatter(const Val& at, Value* v, uint64_t bytes, uint64_t lane_bytes);
   Value* pointer(Value* address);
@@ -334,8 +335,12 @@ class Lowering {
   void store_words(const Val& at, uint64_t bytes, const std::vector<Value*>& words,
                    uint64_t lane_bytes);
   void store_interleaved(const Val& at, uint64_t bytes, const std::vector<Value*>& words);
-  void store_transposed(const Val& at, uint64_t bytes, const std::vector<Value*>& words);
-  void store_by_lane(const Val& at, uint64_t bytes, const std::vector<Value*>& words);
+  void scatter_words(const Val& at, uint64_t bytes, const std::vector<Value*>& words);
+  void store_transposed(const Val& at, uint64_t bytes, const std::vector<Value*>& words,
+                        uint64_t lane_bytes);
+  void store_by_lane(const Val& at, uint64_t bytes, const std::vector<Value*>& words,
+                     uint64_t lane_bytes);
+  std::vector<Value*> lane_pointers(const Val& at);
 
   // -- asynchronous copies, mbarriers, clusters, stack (lower_async.cpp)
   bool lower_async(const Inst& inst);

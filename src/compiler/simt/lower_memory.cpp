@@ -415,6 +415,15 @@ uint32_t Lowering::store_group(uint64_t lane_bytes) {
   return lane_bytes <= 4 ? 32 : lane_bytes <= 8 ? 16 : 8;
 }
 
+/// Lanes in the order in which a loop has to store them: the winners come last.
+std::vector<int> Lowering::store_order(uint64_t lane_bytes) const {
+  std::vector<int> order;
+  const uint32_t group = std::min(store_group(lane_bytes), width());
+  for (uint32_t g = 0; g < width(); g += group)
+    for (uint32_t i = group; i-- > 0;) order.push_back(static_cast<int>(g + i));
+  return order;
+}
+
 /// The active lane whose value stays when all store to one address.
 Value* Lowering::winning_lane(uint64_t lane_bytes) {
   Value* lanes = bits(active());
@@ -441,11 +450,8 @@ void Lowering::scatter(const Val& at, Value* v, uint64_t bytes, uint64_t lane_by
         [&] { return scatter(other, v, bytes, lane_bytes), None{}; }, false);
     return;
   }
-  // A scatter stores its lanes in order: the winners come last.
-  std::vector<int> order;
+  const std::vector<int> order = store_order(lane_bytes);
   const uint32_t group = std::min(store_group(lane_bytes), width());
-  for (uint32_t g = 0; g < width(); g += group)
-    for (uint32_t i = group; i-- > 0;) order.push_back(static_cast<int>(g + i));
   Value* lanes = active_full() ? active() : b_.CreateShuffleVector(active(), order);
   if (!unit_.target.avx512 && !active_full()) {  // as in gather()
     llvm::Type* t = v->getType()->getScalarType();
@@ -782,6 +788,11 @@ void Lowering::lower_store(const Inst& inst) {
       for (Value* w : words) own.push_back(load_lane(w, st, lane));
       store_together(b_, lane_pointer(to, lane), own, bytes * count);
     });
+  } else if ((count == 2 || count == 4) && (bytes == 4 || bytes == 8) && !a.at.shaped() &&
+             width() % (16 / bytes) == 0) {
+    std::vector<Value*> words;
+    for (const Val& v : values) words.push_back(vec(v));
+    scatter_words(a.at, bytes, words);
   } else {
     for (uint32_t i = 0; i < count; ++i) {
       Val at = a.at;
