@@ -154,6 +154,8 @@ class Lowering {
   Value* splat(Value* scalar);
   Value* offsets_vector(const Offsets& o, llvm::Type* element);
   Value* vec(const Val& v);                   ///< materialises every lane
+  /// `scalar`, or as many of it as `v` has elements.
+  static llvm::Type* like(Value* v, llvm::Type* scalar);
   Value* cast(Value* v, llvm::Type* scalar);  ///< same width reinterpretation, scalar or vector
   Val cast(const Val& v, llvm::Type* scalar);
   Value* keep_arithmetic(Value* number);
@@ -312,6 +314,7 @@ class Lowering {
   void compiler_barrier();
   void lower_atomic(const Inst& inst);
   void lower_atomic_vector(const Inst& inst);
+  void prefetch_lanes(const Val& at);
   Value* atomic_one(const Inst& inst, Value* p, Value* b, Value* c, bool shared);
   Value* combine(const Inst& inst, Value* old, Value* b, Value* c, bool shared);
   Value* sum_in_memory(Value* old, Value* value, bool shared);
@@ -375,6 +378,8 @@ class Lowering {
   void lower_shfl(const Inst& inst);
   void lower_vote(const Inst& inst);
   void lower_match(const Inst& inst);
+  Value* match_any(Value* v);
+  Value* match_bytes(Value* v);
   void lower_redux(const Inst& inst);
   void lower_warp_scalar(const Inst& inst);
   Value* exchange(const Inst& inst, Value* member, Value* value);
