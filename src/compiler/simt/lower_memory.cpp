@@ -389,12 +389,12 @@ Value* Lowering::gather(Value* base, const Val& at, llvm::Type* t, uint64_t byte
     return b_.CreateLoad(vec_type(t), result);
   }
   const bool planned = at.shaped() && !at.correction;
-  if (planned && !unit_.target.avx512) {
+  if (!unit_.target.avx512) {
     // From a masked gather LLVM makes a vector of addresses and takes it apart again.
+    const std::vector<Value*> pointers = lane_pointers(at);
     Value* all = PoisonValue::get(vec_type(t));
     for (uint32_t lane = 0; lane < width(); ++lane)
-      all = b_.CreateInsertElement(
-          all, b_.CreateAlignedLoad(t, lane_pointer(at, lane), Align(bytes)), lane);
+      all = b_.CreateInsertElement(all, b_.CreateAlignedLoad(t, pointers[lane], Align(bytes)), lane);
     return all;
   }
   Value* pointers;
@@ -465,10 +465,11 @@ void Lowering::scatter(const Val& at, Value* v, uint64_t bytes, uint64_t lane_by
     return;
   }
   const bool planned = at.shaped() && !at.correction;
-  if (planned && !unit_.target.avx512) {
+  if (!unit_.target.avx512) {
+    const std::vector<Value*> to = lane_pointers(at);
     for (int lane : order)
       b_.CreateAlignedStore(b_.CreateExtractElement(v, static_cast<uint64_t>(lane)),
-                            lane_pointer(at, static_cast<uint32_t>(lane)), Align(bytes));
+                            to[static_cast<size_t>(lane)], Align(bytes));
     return;
   }
   Value* pointers;

@@ -2,6 +2,7 @@
 // the lane strategy every lane hands its value to Runtime::exchange and computes from the snapshot.
 // Rule: the member lanes that have not exited must be exactly the active ones; else the kernel's
 // lanes meet from different places and needs the lane strategy: a fault, never a value.
+#include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/IntrinsicsX86.h>
@@ -91,6 +92,32 @@ Value* Lowering::permute(Value* v, Value* index) {
                                 {a, b_.CreateShuffleVector(index, part), c});
     };
     return b_.CreateBitCast(b_.CreateShuffleVector(half(lo), half(hi), both), t);
+  }
+  if (unit_.target.avx2 && width() % 8 == 0 && t->getScalarSizeInBits() == 32) {
+    // Eight lanes at a time from each eight, by the index's low three bits, then chosen by the rest.
+    Value* x = b_.CreateBitCast(v, i32v);
+    auto eight = [&](Value* of, uint32_t part) {
+      std::vector<int> lanes;
+      for (uint32_t i = 0; i < 8; ++i) lanes.push_back(static_cast<int>(8 * part + i));
+      return b_.CreateShuffleVector(of, lanes);
+    };
+    std::vector<Value*> from, to;
+    for (uint32_t part = 0; part < width() / 8; ++part) from.push_back(eight(x, part));
+    for (uint32_t part = 0; part < width() / 8; ++part) {
+      Value* k = eight(index, part);
+      std::vector<Value*> rows;
+      for (Value* lanes : from)
+        rows.push_back(b_.CreateIntrinsic(Intrinsic::x86_avx2_permd, {}, {lanes, k}));
+      for (uint64_t bit = 3; rows.size() > 1; ++bit) {
+        Value* upper = b_.CreateICmpSLT(b_.CreateShl(k, 31 - bit), Constant::getNullValue(k->getType()));
+        std::vector<Value*> next;
+        for (size_t i = 0; i < rows.size(); i += 2)
+          next.push_back(b_.CreateSelect(upper, rows[i + 1], rows[i]));
+        rows = next;
+      }
+      to.push_back(rows[0]);
+    }
+    return b_.CreateBitCast(concatenateVectors(b_, to), t);
   }
   AllocaInst* array = entry_alloca(t, "permute", false);
   array->setAlignment(Align(64));

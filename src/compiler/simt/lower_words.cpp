@@ -151,6 +151,7 @@ std::vector<Value*> pair_within(IRBuilder<>& b, const std::vector<Value*>& words
 }
 
 Val moved(IRBuilder<>& b, Val at, int64_t bytes) {
+  if (bytes == 0) return at;  // as it is: shared_offsets() looks at how it was made
   Value*& number = at.shaped() ? at.base : at.vec;
   number =
       b.CreateAdd(number, ConstantInt::get(number->getType(), static_cast<uint64_t>(bytes), true));
