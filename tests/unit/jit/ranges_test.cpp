@@ -10,7 +10,7 @@ namespace {
 
 constexpr uint32_t threads = 256;
 
-/// Thread t: %t is its number, %to and %from its words of the buffers, %n the third parameter.
+/// Thread t: %t is its number, %to and %from its words of the buffers.
 Job job_with(const std::string& body) {
   Job job = job_of(1, threads, 1);
   job.grid[0] = 1;
@@ -18,10 +18,10 @@ Job job_with(const std::string& body) {
   job.ptx =
       ".version 8.0\n.target sm_80\n.address_size 64\n"
       ".visible .entry k(.param .u64 in, .param .u64 out, .param .u32 n)\n{\n"
-      ".reg .u64 %to, %from, %x, %y, %i, %in, %step;\n.reg .u32 %t, %a, %b, %c, %d, %n;\n"
+      ".reg .u64 %out, %to, %from, %x, %y, %i, %in, %step;\n.reg .u32 %t, %a, %b, %c, %d, %n;\n"
       ".reg .pred %p, %q;\n"
-      "ld.param.u64 %in, [in];\nld.param.u64 %to, [out];\nld.param.u32 %n, [n];\n"
-      "mov.u32 %t, %tid.x;\nmad.wide.u32 %from, %t, 4, %in;\nmad.wide.u32 %to, %t, 4, %to;\n" +
+      "ld.param.u64 %in, [in];\nld.param.u64 %out, [out];\n"
+      "mov.u32 %t, %tid.x;\nmad.wide.u32 %from, %t, 4, %in;\nmad.wide.u32 %to, %t, 4, %out;\n" +
       body + "\nL_end:\nret;\n}\n";
   return job;
 }
@@ -43,7 +43,7 @@ std::string code_for_16_lanes(Job job) {
 // for (i = tid; i < 2048; i += 256), unrolled by four as nvcc does it: the number of turns is one.
 TEST(Ranges, TheNumberOfTurnsIsTheSameInAllLanes) {
   const Job job = job_with(
-      "max.s32 %a, %t, 1792;\nadd.s32 %a, %a, 255;\nsub.s32 %b, %a, %t;\nshr.u32 %c, %b, 8;\n"
+      "max.s32 %n, %t, 1792;\nadd.s32 %a, %n, 255;\nsub.s32 %b, %a, %t;\nshr.u32 %c, %b, 8;\n"
       "add.s32 %d, %c, 1;\nst.global.u32 [%to], %d;\nsetp.lt.u32 %p, %b, 768;\n@%p bra L_end;\n"
       "setp.gt.s32 %q, %t, 2047;\n@%q bra L_end;\nst.global.u32 [%to+1024], %b;");
   ASSERT_NO_FATAL_FAILURE(expect_agreement(job));
@@ -93,7 +93,7 @@ Job low_half(char sign, const std::string& start) {
 
 TEST(Ranges, ShiftsThatWidenKeepLanesSideBySide) {
   for (char sign : {'s', 'u'}) {
-    const Job job = low_half(sign, "cvt.u64.u32 %i, %n;\nand.b64 %i, %i, 1024;");
+    const Job job = low_half(sign, "ld.param.u32 %n, [n];\ncvt.u64.u32 %i, %n;\nand.b64 %i, %i, 1024;");
     ASSERT_NO_FATAL_FAILURE(expect_agreement(job));
     const std::string code = code_for_16_lanes(job);
     EXPECT_NE(code.find("load <16 x i32>, ptr"), std::string::npos) << code;
@@ -102,7 +102,7 @@ TEST(Ranges, ShiftsThatWidenKeepLanesSideBySide) {
 
 TEST(Ranges, ShiftsThatWidenCutWhatIsAboveTheLowHalf) {
   // Beyond 2^32 the index begins again; a negative one lies before the first word.
-  ASSERT_NO_FATAL_FAILURE(expect_agreement(low_half('u', "mov.u64 %i, 4294967040;")));
+  ASSERT_NO_FATAL_FAILURE(expect_agreement(low_half('u', "mov.u64 %i, 38654705664;")));
   ASSERT_NO_FATAL_FAILURE(expect_agreement(low_half('s', "mov.u64 %i, 4294967040;\n"
                                                          "add.u64 %in, %in, 1024;")));
   ASSERT_NO_FATAL_FAILURE(expect_agreement(low_half('s', "mov.u64 %i, 38654705664;")));
@@ -114,7 +114,7 @@ TEST(Ranges, ShiftsReadByOthersStayShifts) {
     ASSERT_NO_FATAL_FAILURE(expect_agreement(job_with(fmt::format(
         "ld.global.u32 %c, [%from];\ncvt.u64.u32 %i, %c;\nmul.lo.u64 %i, %i, 6148914691236517205;\n"
         "setp.lt.u32 %p, %t, 9;\nshl.b64 %x, %i, 32;\n{}\nshr.s64 %y, %x, 30;\n"
-        "mad.wide.u32 %to, %t, 12, %to;\nst.global.u64 [%to], %y;\nst.global.u64 [%to+8], %step;",
+        "mad.wide.u32 %to, %t, 16, %out;\nst.global.u64 [%to], %y;\nst.global.u64 [%to+8], %step;",
         other))));
   }
 }
