@@ -351,8 +351,8 @@ Value* Lowering::float_to_half(Value* v, bool bf16) {
 }
 
 /// Arithmetic on f16, bf16 and their packed pairs: exact in f32 (fma of bf16: in f64) or to odd,
-/// rounded once. f16 has the range of 2^-48 to 2^33 for products and sums of them, so that no step is
-/// subnormal in f32, whatever the machine does with such.
+/// rounded once. f16 has the range of 2^-48 to 2^33 for products and sums of them, so that no step
+/// is subnormal in f32, whatever the machine does with such.
 void Lowering::lower_half(const Inst& inst) {
   PType t = inst.op == Op::set ? inst.type(1) : inst.type();
   const bool packed = t == PType::f16x2 || t == PType::bf16x2;

@@ -630,7 +630,8 @@ bool Lowering::lower_integer(const Inst& inst) {
       return emit(read_all({t}), t, [&](auto& v) { return b_.CreateNeg(v[0]); });
     case Op::min:
     case Op::max:
-      if (const size_t which = scalar_mode() ? 0 : settled_operand(inst, plan_.shapes, unit_.launch, fn_)) {
+      if (const size_t which =
+              scalar_mode() ? 0 : settled_operand(inst, plan_.shapes, unit_.launch, fn_)) {
         write(inst.ops[0], read(inst.ops[which], t), t);
         return true;
       }

@@ -394,7 +394,8 @@ Value* Lowering::gather(Value* base, const Val& at, llvm::Type* t, uint64_t byte
     const std::vector<Value*> pointers = lane_pointers(at);
     Value* all = PoisonValue::get(vec_type(t));
     for (uint32_t lane = 0; lane < width(); ++lane)
-      all = b_.CreateInsertElement(all, b_.CreateAlignedLoad(t, pointers[lane], Align(bytes)), lane);
+      all =
+          b_.CreateInsertElement(all, b_.CreateAlignedLoad(t, pointers[lane], Align(bytes)), lane);
     return all;
   }
   Value* pointers;

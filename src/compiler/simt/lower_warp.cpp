@@ -94,7 +94,8 @@ Value* Lowering::permute(Value* v, Value* index) {
     return b_.CreateBitCast(b_.CreateShuffleVector(half(lo), half(hi), both), t);
   }
   if (unit_.target.avx2 && width() % 8 == 0 && t->getScalarSizeInBits() == 32) {
-    // Eight lanes at a time from each eight, by the index's low three bits, then chosen by the rest.
+    // Eight lanes at a time from each eight, by the index's low three bits, then chosen by the
+    // rest.
     Value* x = b_.CreateBitCast(v, i32v);
     auto eight = [&](Value* of, uint32_t part) {
       std::vector<int> lanes;
@@ -109,7 +110,8 @@ Value* Lowering::permute(Value* v, Value* index) {
       for (Value* lanes : from)
         rows.push_back(b_.CreateIntrinsic(Intrinsic::x86_avx2_permd, {}, {lanes, k}));
       for (uint64_t bit = 3; rows.size() > 1; ++bit) {
-        Value* upper = b_.CreateICmpSLT(b_.CreateShl(k, 31 - bit), Constant::getNullValue(k->getType()));
+        Value* upper =
+            b_.CreateICmpSLT(b_.CreateShl(k, 31 - bit), Constant::getNullValue(k->getType()));
         std::vector<Value*> next;
         for (size_t i = 0; i < rows.size(); i += 2)
           next.push_back(b_.CreateSelect(upper, rows[i + 1], rows[i]));

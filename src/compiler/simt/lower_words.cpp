@@ -242,14 +242,16 @@ std::vector<Value*> Lowering::load_words(const Inst& inst, const Val& at, llvm::
   if (at.computed && !at.shaped() && power && (bytes == 4 || bytes == 8)) {
     Val other = at;
     other.computed = false;
-    Value* first;
+    Value *first, *window;
+    // Of shared memory's 32-bit addresses the question costs a sixth of what a row saves, of 64-bit
+    // ones a third, and tables (of twiddle factors, in fft) are seldom read in rows.
+    if (!shared_offsets(addresses(at), window)) return load_words(inst, other, t, bytes, count);
     Value* in_row = lies_in_a_row(at, bytes * count, first);
     Val row = Val::scalar(first);
     for (uint64_t i = 0; i < width(); ++i)
       row.offsets.push_back(static_cast<int64_t>(i * bytes * count));
     return one_of(
-        in_row,
-        [&] { return as_if_all([&] { return load_interleaved(row, t, bytes, count); }); },
+        in_row, [&] { return as_if_all([&] { return load_interleaved(row, t, bytes, count); }); },
         [&] { return load_words(inst, other, t, bytes, count); }, false);
   }
   const bool offsets = at.shaped() && !at.uniform();
@@ -382,9 +384,9 @@ std::vector<Value*> Lowering::lane_pointers(const Val& at) {
   Value* offsets = shared_offsets(numbers, window);
   for (uint64_t i = 0; i < width(); ++i) {
     Value* one = b_.CreateExtractElement(offsets ? offsets : numbers, i);
-    pointers.push_back(offsets ? b_.CreateGEP(b_.getInt8Ty(), pointer(window),
-                                              b_.CreateZExt(one, b_.getInt64Ty()))
-                               : pointer(one));
+    pointers.push_back(
+        offsets ? b_.CreateGEP(b_.getInt8Ty(), pointer(window), b_.CreateZExt(one, b_.getInt64Ty()))
+                : pointer(one));
   }
   return pointers;
 }
@@ -574,8 +576,8 @@ void Lowering::store_transposed(const Val& at, uint64_t bytes, const std::vector
   auto store_pieces = [&](uint64_t offset) {
     for (int lane : order) {
       const auto i = static_cast<size_t>(lane);
-      b_.CreateAlignedStore(
-          pieces[i], b_.CreateConstGEP1_64(b_.getInt8Ty(), pointers[i], offset), Align(bytes));
+      b_.CreateAlignedStore(pieces[i], b_.CreateConstGEP1_64(b_.getInt8Ty(), pointers[i], offset),
+                            Align(bytes));
     }
   };
   for (uint32_t word = 0; word < words.size();) {

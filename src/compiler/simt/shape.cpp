@@ -230,8 +230,8 @@ bool compare_is_uniform(const Instruction& inst, const Shape& a, const Shape& b)
 }
 
 /// Both operands' ranges, as numbers of the instruction's type.
-bool known_ranges(const Instruction& inst, const std::vector<Shape>& regs, const LaunchShape& launch,
-                  const ptx::Function& function, Shape& a, Shape& b) {
+bool known_ranges(const Instruction& inst, const std::vector<Shape>& regs,
+                  const LaunchShape& launch, const ptx::Function& function, Shape& a, Shape& b) {
   const Type t = inst.type();
   if (!ptx::is_int(t) || t == Type::u16x2 || t == Type::s16x2 || bits_of(t) < 32) return false;
   const int bits = bits_of(t);

@@ -1,6 +1,6 @@
 // fma of f16 and pairs of them against integers: a sum of 2^-48s is exact, and rounded once. Random
-// bits, and operands chosen so that sums fall on and beside the middle between two halves, among the
-// subnormals, at the largest number and where they cancel.
+// bits, and operands chosen so that sums fall on and beside the middle between two halves, among
+// the subnormals, at the largest number and where they cancel.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -62,8 +62,9 @@ uint16_t expected(uint16_t a, uint16_t b, uint16_t c, const Form& form) {
   else if (is_infinite(c))
     r = c;
   else
-    r = rounded(static_cast<__int128>(units(a)) * units(b) + (static_cast<__int128>(units(c)) << 24),
-                negative && is_negative(c) && (units(a) == 0 || units(b) == 0), form.ftz);
+    r = rounded(
+        static_cast<__int128>(units(a)) * units(b) + (static_cast<__int128>(units(c)) << 24),
+        negative && is_negative(c) && (units(a) == 0 || units(b) == 0), form.ftz);
   if (form.sat) return is_nan(r) || is_negative(r) ? 0 : std::min<uint16_t>(r, 0x3c00);
   if (form.relu && !is_nan(r) && is_negative(r)) return 0;
   return r;
@@ -174,8 +175,8 @@ TEST(HalfFma, EverySumIsRoundedOnce) {
         for (size_t i = 0; i < 2; ++i) {
           const uint16_t* h = &halves[6 * t + i];
           const auto is = static_cast<uint16_t>(got.out[t] >> (16 * i));
-          ASSERT_EQ(is, expected(h[0], h[2], h[4], form))
-              << fmt::format("fma.rn{} {:04x} {:04x} {:04x}, seed {}", form.mods, h[0], h[2], h[4], seed);
+          ASSERT_EQ(is, expected(h[0], h[2], h[4], form)) << fmt::format(
+              "fma.rn{} {:04x} {:04x} {:04x}, seed {}", form.mods, h[0], h[2], h[4], seed);
         }
     }
 }

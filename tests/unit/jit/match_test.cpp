@@ -1,5 +1,5 @@
-// match.any where values fit into bytes, agree above them or do not, and shuffles from lanes known at
-// run time, against what they should give; the code has a comparison of bytes and permutations.
+// match.any where values fit into bytes, agree above them or do not, and shuffles from lanes known
+// at run time, against what they should give; the code has a comparison of bytes and permutations.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -35,11 +35,11 @@ TEST(Match, LanesWithTheSameValueFindEachOther) {
       for (uint32_t above : {0u, 0x12345600u})
         for (uint32_t there : {0xffffffffu, 0x7ff1f00fu}) {
           const bool wide = std::string(type) == "b64";
-          Job job = job_with(fmt::format(
-              "mov.b64 %w, {{%x, %v}};\nand.b32 %x, %t, 31;\nshr.u32 %x, {0}, %x;\n"
-              "and.b32 %x, %x, 1;\nsetp.ne.u32 %p, %x, 0;\n@!%p bra L_out;\n"
-              "match.any.sync.{1} %r, {2}, {0};\nL_out:",
-              there, type, wide ? "%w" : "%v"));
+          Job job = job_with(
+              fmt::format("mov.b64 %w, {{%x, %v}};\nand.b32 %x, %t, 31;\nshr.u32 %x, {0}, %x;\n"
+                          "and.b32 %x, %x, 1;\nsetp.ne.u32 %p, %x, 0;\n@!%p bra L_out;\n"
+                          "match.any.sync.{1} %r, {2}, {0};\nL_out:",
+                          there, type, wide ? "%w" : "%v"));
           for (uint32_t& w : job.in) w = random() % most + above;
           if (wide)  // only the upper words differ, which no byte shows
             for (uint32_t t = 0; t < threads; ++t) job.in[2 * t + 1] = 5;

@@ -93,7 +93,8 @@ Job low_half(char sign, const std::string& start) {
 
 TEST(Ranges, ShiftsThatWidenKeepLanesSideBySide) {
   for (char sign : {'s', 'u'}) {
-    const Job job = low_half(sign, "ld.param.u32 %n, [n];\ncvt.u64.u32 %i, %n;\nand.b64 %i, %i, 1024;");
+    const Job job =
+        low_half(sign, "ld.param.u32 %n, [n];\ncvt.u64.u32 %i, %n;\nand.b64 %i, %i, 1024;");
     ASSERT_NO_FATAL_FAILURE(expect_agreement(job));
     const std::string code = code_for_16_lanes(job);
     EXPECT_NE(code.find("load <16 x i32>, ptr"), std::string::npos) << code;
@@ -103,14 +104,16 @@ TEST(Ranges, ShiftsThatWidenKeepLanesSideBySide) {
 TEST(Ranges, ShiftsThatWidenCutWhatIsAboveTheLowHalf) {
   // Beyond 2^32 the index begins again; a negative one lies before the first word.
   ASSERT_NO_FATAL_FAILURE(expect_agreement(low_half('u', "mov.u64 %i, 38654705664;")));
-  ASSERT_NO_FATAL_FAILURE(expect_agreement(low_half('s', "mov.u64 %i, 4294967040;\n"
-                                                         "add.u64 %in, %in, 1024;")));
+  ASSERT_NO_FATAL_FAILURE(expect_agreement(low_half('s',
+                                                    "mov.u64 %i, 4294967040;\n"
+                                                    "add.u64 %in, %in, 1024;")));
   ASSERT_NO_FATAL_FAILURE(expect_agreement(low_half('s', "mov.u64 %i, 38654705664;")));
 }
 
 TEST(Ranges, ShiftsReadByOthersStayShifts) {
-  for (const char* other : {"add.u64 %step, %x, 1;", "shr.u64 %step, %x, 31;", "shr.s64 %step, %x, 33;",
-                            "shr.s64 %step, %x, 32;", "@%p shl.b64 %x, %i, 31;\nmov.u64 %step, %x;"}) {
+  for (const char* other :
+       {"add.u64 %step, %x, 1;", "shr.u64 %step, %x, 31;", "shr.s64 %step, %x, 33;",
+        "shr.s64 %step, %x, 32;", "@%p shl.b64 %x, %i, 31;\nmov.u64 %step, %x;"}) {
     ASSERT_NO_FATAL_FAILURE(expect_agreement(job_with(fmt::format(
         "ld.global.u32 %c, [%from];\ncvt.u64.u32 %i, %c;\nmul.lo.u64 %i, %i, 6148914691236517205;\n"
         "setp.lt.u32 %p, %t, 9;\nshl.b64 %x, %i, 32;\n{}\nshr.s64 %y, %x, 30;\n"

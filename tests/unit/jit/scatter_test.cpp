@@ -1,5 +1,6 @@
 // Vector loads and stores of words whose addresses are only known at run time: rows are whole
-// vectors, all else a piece a lane; of lanes that store to one place the device's last has the word.
+// vectors, all else a piece a lane; of lanes that store to one place the device's last has the
+// word.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -16,11 +17,11 @@ struct Form {
   uint32_t words, bytes;
   bool shared;
 };
-constexpr Form forms[] = {{2, 4, true}, {4, 4, true}, {2, 8, true},
+constexpr Form forms[] = {{2, 4, true},  {4, 4, true},  {2, 8, true},
                           {2, 4, false}, {4, 4, false}, {2, 8, false}};
 
-/// Thread t computes a place `p` from t and %n, stores its words there, and reads them back into the
-/// output. `guard`: before the instructions.
+/// Thread t computes a place `p` from t and %n, stores its words there, and reads them back into
+/// the output. `guard`: before the instructions.
 Job job_for(const Form& f, const std::string& place, const std::string& guard) {
   const uint32_t lane_bytes = f.words * f.bytes;
   const char* space = f.shared ? "shared" : "global";
@@ -50,8 +51,8 @@ Job job_for(const Form& f, const std::string& place, const std::string& guard) {
     text += fmt::format("mad.wide.u32 %at, %p, {}, %to;\n", lane_bytes);
   const char* at = f.shared ? "%x" : "%at";
   const std::string form = fmt::format("{}.v{}.u{}", space, f.words, 8 * f.bytes);
-  text += fmt::format("{}st.{} [{}], {{{}}};\nbar.sync 0;\n{}ld.{} {{{}}}, [{}];\n", guard, form, at,
-                      names, guard, form, other, at);
+  text += fmt::format("{}st.{} [{}], {{{}}};\nbar.sync 0;\n{}ld.{} {{{}}}, [{}];\n", guard, form,
+                      at, names, guard, form, other, at);
   for (uint32_t i = 0; i < f.words; ++i)
     text += fmt::format("st.global.u{} [%own+{}], %{}{};\n", 8 * f.bytes, i * f.bytes, kind, i + 4);
   job.ptx = text + "ret;\n}\n";
