@@ -15,6 +15,7 @@
 #include "compiler/jit/llvm_faults.h"
 #include "compiler/jit/target.h"
 #include "compiler/ptx/parser.h"
+#include "compiler/simt/find_widenings.h"
 #include "compiler/simt/lower.h"
 #include "compiler/simt/split.h"
 
@@ -51,6 +52,7 @@ Result<void> parse(ptx::Module& m, Index f) {
           Code::not_supported,
           fmt::format("vector register '{}' in '{}' is not supported", r.name, m.functions[f].name),
           ""};
+  simt::find_widenings(m.functions[f]);
   simt::split_registers(m.functions[f]);
   return {};
 }

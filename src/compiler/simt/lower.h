@@ -154,6 +154,8 @@ class Lowering {
   Value* splat(Value* scalar);
   Value* offsets_vector(const Offsets& o, llvm::Type* element);
   Value* vec(const Val& v);                   ///< materialises every lane
+  /// `scalar`, or as many of it as `v` has elements.
+  static llvm::Type* like(Value* v, llvm::Type* scalar);
   Value* cast(Value* v, llvm::Type* scalar);  ///< same width reinterpretation, scalar or vector
   Val cast(const Val& v, llvm::Type* scalar);
   Value* keep_arithmetic(Value* number);
@@ -302,6 +304,7 @@ class Lowering {
                              const std::function<std::vector<Value*>()>& no, bool usually = true);
   static Value* shared_offsets(Value* addresses, Value*& window);
   static uint32_t store_group(uint64_t lane_bytes);
+  std::vector<int> store_order(uint64_t lane_bytes) const;
   Value* winning_lane(uint64_t lane_bytes);
   void scatter(const Val& at, Value* v, uint64_t bytes, uint64_t lane_bytes);
   Value* pointer(Value* address);
@@ -311,6 +314,7 @@ class Lowering {
   void compiler_barrier();
   void lower_atomic(const Inst& inst);
   void lower_atomic_vector(const Inst& inst);
+  void prefetch_lanes(const Val& at);
   Value* atomic_one(const Inst& inst, Value* p, Value* b, Value* c, bool shared);
   Value* combine(const Inst& inst, Value* old, Value* b, Value* c, bool shared);
   Value* sum_in_memory(Value* old, Value* value, bool shared);
@@ -334,8 +338,12 @@ class Lowering {
   void store_words(const Val& at, uint64_t bytes, const std::vector<Value*>& words,
                    uint64_t lane_bytes);
   void store_interleaved(const Val& at, uint64_t bytes, const std::vector<Value*>& words);
-  void store_transposed(const Val& at, uint64_t bytes, const std::vector<Value*>& words);
-  void store_by_lane(const Val& at, uint64_t bytes, const std::vector<Value*>& words);
+  void scatter_words(const Val& at, uint64_t bytes, const std::vector<Value*>& words);
+  void store_transposed(const Val& at, uint64_t bytes, const std::vector<Value*>& words,
+                        uint64_t lane_bytes);
+  void store_by_lane(const Val& at, uint64_t bytes, const std::vector<Value*>& words,
+                     uint64_t lane_bytes);
+  std::vector<Value*> lane_pointers(const Val& at);
 
   // -- asynchronous copies, mbarriers, clusters, stack (lower_async.cpp)
   bool lower_async(const Inst& inst);
@@ -370,6 +378,8 @@ class Lowering {
   void lower_shfl(const Inst& inst);
   void lower_vote(const Inst& inst);
   void lower_match(const Inst& inst);
+  Value* match_any(Value* v);
+  Value* match_bytes(Value* v);
   void lower_redux(const Inst& inst);
   void lower_warp_scalar(const Inst& inst);
   Value* exchange(const Inst& inst, Value* member, Value* value);

@@ -192,6 +192,15 @@ void Lowering::lower_atomic_vector(const Inst& inst) {
       write(inst.ops[0].elems[i], Val::vector(b_.CreateLoad(vec_type(st), out[i])), t);
 }
 
+/// A locked instruction waits for what it misses before the next one may begin, so the lines are
+/// asked for all at once.
+void Lowering::prefetch_lanes(const Val& at) {
+  constexpr uint32_t to_write = 1, keep = 3, data = 1;
+  for (Value* p : lane_pointers(at))
+    b_.CreateIntrinsic(Intrinsic::prefetch, {p->getType()},
+                       {p, b_.getInt32(to_write), b_.getInt32(keep), b_.getInt32(data)});
+}
+
 void Lowering::lower_atomic(const Inst& inst) {
   const bool is_red = inst.op != Op::atom;  // multimem.red is one, too
   const size_t first = is_red ? 0 : 1;
@@ -265,6 +274,7 @@ void Lowering::lower_atomic(const Inst& inst) {
     }
     return;
   }
+  if (!a.shared && !a.at.uniform() && active_full()) prefetch_lanes(a.at);
   Value* at_array = spill(a.at, b_.getInt64Ty());
   Value* b_array = b.uniform() ? nullptr : spill(b, st);
   Value* c_array = is_cas && !c.uniform() ? spill(c, st) : nullptr;

@@ -274,8 +274,7 @@ Value* Lowering::rounded_by_helper(const Inst& inst, RoundedOp op,
 /// PTX min/max: a NaN loses against a number, -0 is less than +0; with .NaN a NaN wins (canonical).
 Value* Lowering::min_max(const Inst& inst, Value* a, Value* b, bool is_max) {
   llvm::Type* t = a->getType();
-  llvm::Type* it = int_type(t->getScalarSizeInBits());
-  if (t->isVectorTy()) it = vec_type(it);
+  llvm::Type* it = like(a, int_type(t->getScalarSizeInBits()));
   Value* less = is_max ? b_.CreateFCmpOGT(a, b) : b_.CreateFCmpOLT(a, b);
   Value* r = b_.CreateSelect(less, a, b);
   Value* ia = b_.CreateBitCast(a, it);
@@ -297,10 +296,9 @@ Value* Lowering::min_max(const Inst& inst, Value* a, Value* b, bool is_max) {
 }
 
 Value* Lowering::half_to_float(Value* v, bool bf16) {
-  llvm::Type* f = b_.getFloatTy();
-  llvm::Type* i32 = b_.getInt32Ty();
-  llvm::Type* half = llvm::Type::getHalfTy(llvm_);
-  if (v->getType()->isVectorTy()) f = vec_type(f), i32 = vec_type(i32), half = vec_type(half);
+  llvm::Type* f = like(v, b_.getFloatTy());
+  llvm::Type* i32 = like(v, b_.getInt32Ty());
+  llvm::Type* half = like(v, llvm::Type::getHalfTy(llvm_));
   if (bf16) return b_.CreateBitCast(b_.CreateShl(b_.CreateZExt(v, i32), 16), f);
   return b_.CreateFPExt(b_.CreateBitCast(v, half), f);
 }
@@ -313,52 +311,48 @@ Value* Lowering::half_operand(const Inst& inst, Value* v, bool bf16) {
   return b_.CreateSelect(tiny, b_.CreateBinaryIntrinsic(Intrinsic::copysign, real(f, 0.0), f), f);
 }
 
-/// a + b in double, rounded to odd: a rounding to fewer bits that follows is then the only one.
+/// a + b rounded to odd: a rounding to fewer bits that follows is then the only one. Knuth's sum of
+/// two finds the error, exactly where nothing overflows or is subnormal.
 Value* Lowering::add_to_odd(Value* a, Value* b) {
-  llvm::Type* it = a->getType()->isVectorTy() ? vec_type(b_.getInt64Ty()) : b_.getInt64Ty();
+  const unsigned n = a->getType()->getScalarSizeInBits();
+  llvm::Type* it = like(a, int_type(n));
   Value* s = b_.CreateFAdd(a, b);
   Value* of_b = b_.CreateFSub(s, a);
   Value* error = b_.CreateFAdd(b_.CreateFSub(a, b_.CreateFSub(s, of_b)), b_.CreateFSub(b, of_b));
   Value* bits = b_.CreateBitCast(s, it);
-  Value* one = ConstantInt::get(it, 1);
-  // Even and inexact: the odd neighbour on the side where the sum really is.
-  Value* even = b_.CreateICmpEQ(b_.CreateAnd(bits, one), Constant::getNullValue(it));
-  Value* inexact = b_.CreateFCmpONE(error, real(s, 0.0));
-  Value* outwards =
-      b_.CreateICmpSGE(b_.CreateXor(bits, b_.CreateBitCast(error, it)), Constant::getNullValue(it));
-  Value* next = b_.CreateSelect(outwards, b_.CreateAdd(bits, one), b_.CreateSub(bits, one));
-  bits = b_.CreateSelect(b_.CreateAnd(even, inexact), next, bits);
+  // Inexact: towards zero if the sum went too far, then the last bit is set.
+  Value* inexact = b_.CreateSExt(b_.CreateFCmpONE(error, real(s, 0.0)), it);
+  Value* opposite = b_.CreateAShr(b_.CreateXor(bits, b_.CreateBitCast(error, it)), n - 1);
+  bits = b_.CreateAdd(bits, b_.CreateAnd(opposite, inexact));
+  bits = b_.CreateOr(bits, b_.CreateLShr(inexact, n - 1));
   return b_.CreateBitCast(bits, s->getType());
 }
 
 /// float or double to f16/bf16 bits, to nearest even; NaN is canonical 0x7fff.
 Value* Lowering::float_to_half(Value* v, bool bf16) {
-  llvm::Type* i16 = b_.getInt16Ty();
-  llvm::Type* half = llvm::Type::getHalfTy(llvm_);
-  llvm::Type* i32 = b_.getInt32Ty();
-  const bool vecs = v->getType()->isVectorTy();
-  if (vecs) i16 = vec_type(i16), half = vec_type(half), i32 = vec_type(i32);
+  llvm::Type* i16 = like(v, b_.getInt16Ty());
+  llvm::Type* i32 = like(v, b_.getInt32Ty());
   Value* nan = b_.CreateFCmpUNO(v, v);
-  Value* bits16;
-  if (bf16) {
-    if (v->getType()->getScalarType()->isDoubleTy()) {
-      // Round to odd in f32 first, so that the second rounding is the only one.
-      v = narrow_directed(v, 4);
-    }
-    Value* u = b_.CreateBitCast(v, i32);
-    Value* lsb = b_.CreateAnd(b_.CreateLShr(u, 16), 1);
-    Value* r = b_.CreateAdd(u, b_.CreateAdd(lsb, ConstantInt::get(i32, 0x7fff)));
-    bits16 = b_.CreateTrunc(b_.CreateLShr(r, 16), i16);
-  } else {
-    if (v->getType()->getScalarType()->isDoubleTy()) v = narrow_directed(v, 4);
-    // Fenced: LLVM 19 takes an integer with few significant bits for exact in f16, however large.
+  // Round to odd in f32 first, so that the second rounding is the only one.
+  if (v->getType()->getScalarType()->isDoubleTy()) v = narrow_directed(v, 4);
+  if (!bf16) {
+    // The NaN before the conversion: one vector of floats is not yet packed there. Fenced: LLVM 19
+    // takes an integer with few significant bits for exact in f16, however large.
+    v = b_.CreateSelect(nan, ConstantInt::get(i32, 0x7fffffff), b_.CreateBitCast(v, i32));
+    v = b_.CreateBitCast(v, like(v, b_.getFloatTy()));
     v = b_.CreateIntrinsic(Intrinsic::arithmetic_fence, {v->getType()}, {v});
-    bits16 = b_.CreateBitCast(b_.CreateFPTrunc(v, half), i16);
+    return b_.CreateBitCast(b_.CreateFPTrunc(v, like(v, llvm::Type::getHalfTy(llvm_))), i16);
   }
+  Value* u = b_.CreateBitCast(v, i32);
+  Value* lsb = b_.CreateAnd(b_.CreateLShr(u, 16), 1);
+  Value* r = b_.CreateAdd(u, b_.CreateAdd(lsb, ConstantInt::get(i32, 0x7fff)));
+  Value* bits16 = b_.CreateTrunc(b_.CreateLShr(r, 16), i16);
   return b_.CreateSelect(nan, ConstantInt::get(i16, 0x7fff), bits16);
 }
 
-/// Arithmetic on f16, bf16 and their packed pairs: exact in f32 (fma: in f64), rounded once.
+/// Arithmetic on f16, bf16 and their packed pairs: exact in f32 (fma of bf16: in f64) or to odd,
+/// rounded once. f16 has the range of 2^-48 to 2^33 for products and sums of them, so that no step
+/// is subnormal in f32, whatever the machine does with such.
 void Lowering::lower_half(const Inst& inst) {
   PType t = inst.op == Op::set ? inst.type(1) : inst.type();
   const bool packed = t == PType::f16x2 || t == PType::bf16x2;
@@ -375,9 +369,9 @@ void Lowering::lower_half(const Inst& inst) {
     std::vector<Value*> f;
     for (Value* v : in)
       if (v->getType() == i16) f.push_back(half_operand(inst, v, bf16));
-    llvm::Type* d = b_.getDoubleTy();
-    if (i16->isVectorTy()) d = vec_type(d);
-    auto wide = [&](Value* v) { return b_.CreateFPExt(v, d); };
+    llvm::Type* d = like(in[0], b_.getDoubleTy());
+    // Two halves' product fits into an f32 with its exponent, of bf16 only into an f64.
+    auto wide = [&](Value* v) { return bf16 ? b_.CreateFPExt(v, d) : v; };
     Value* r = nullptr;
     auto done = [&](Value* v) {
       if (inst.has(Tok::sat)) v = saturate(inst, v);
@@ -485,6 +479,13 @@ void Lowering::lower_half(const Inst& inst) {
   Val r = map(args, [&](const std::vector<Value*>& v) -> Value* {
     if (!packed) return one(v);
     llvm::Type* i32 = v[0]->getType();
+    if (!bf16 && i32->isVectorTy() && inst.op != Op::ex2 && inst.op != Op::tanh) {
+      // As twice as many halves: nothing is taken apart.
+      auto* all = FixedVectorType::get(b_.getInt16Ty(), 2 * width());
+      std::vector<Value*> in;
+      for (Value* x : v) in.push_back(b_.CreateBitCast(x, all));
+      return b_.CreateBitCast(one(in), i32);
+    }
     llvm::Type* i16 = b_.getInt16Ty();
     if (i32->isVectorTy()) i16 = vec_type(i16);
     Value* out = Constant::getNullValue(i32);

@@ -50,6 +50,11 @@ bool Lowering::lower_linear(const Inst& inst) {
   const uint32_t n = static_cast<uint32_t>(bits_of(t));
   const Shape shape = transfer_of(inst);
   if (!shape.shaped() || scalar_mode()) return false;
+  if (inst.op == Op::shr && is_constant(shape)) {
+    // Of one value even where the operand's lanes differ (shift_right).
+    auto* number = ConstantInt::get(int_type(n), static_cast<uint64_t>(shape.low), true);
+    return write(inst.ops[0], Val::scalar(number), t), true;
+  }
   if (shape.uniform()) {
     bool all = true;
     for (size_t i = 1; i < inst.ops.size(); ++i) {
@@ -332,7 +337,12 @@ void Lowering::lower_setp(const Inst& inst) {
   Value* third = nullptr;
   bool uniform = true;
   for (const Val& v : args) uniform &= v.uniform();
-  if (!uniform && shape.uniform() && !three) {
+  const int settled =
+      uniform || three ? -1 : settled_comparison(inst, plan_.shapes, unit_.launch, fn_);
+  if (settled >= 0) {
+    p = b_.getInt1(settled != 0);
+    uniform = true;
+  } else if (!uniform && shape.uniform() && !three) {
     // Planned uniform although the operands are not: base and bound settle it (compare_is_uniform).
     p = compare(inst, t, a.base, b.base);
     uniform = true;
@@ -620,6 +630,11 @@ bool Lowering::lower_integer(const Inst& inst) {
       return emit(read_all({t}), t, [&](auto& v) { return b_.CreateNeg(v[0]); });
     case Op::min:
     case Op::max:
+      if (const size_t which =
+              scalar_mode() ? 0 : settled_operand(inst, plan_.shapes, unit_.launch, fn_)) {
+        write(inst.ops[0], read(inst.ops[which], t), t);
+        return true;
+      }
       if (t == PType::u16x2 || t == PType::s16x2) {
         return emit(read_all({t, t}), t, [&](auto& v) -> Value* {
           Value* out = zero(v[0]);

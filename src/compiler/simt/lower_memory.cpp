@@ -389,12 +389,13 @@ Value* Lowering::gather(Value* base, const Val& at, llvm::Type* t, uint64_t byte
     return b_.CreateLoad(vec_type(t), result);
   }
   const bool planned = at.shaped() && !at.correction;
-  if (planned && !unit_.target.avx512) {
+  if (!unit_.target.avx512) {
     // From a masked gather LLVM makes a vector of addresses and takes it apart again.
+    const std::vector<Value*> pointers = lane_pointers(at);
     Value* all = PoisonValue::get(vec_type(t));
     for (uint32_t lane = 0; lane < width(); ++lane)
-      all = b_.CreateInsertElement(
-          all, b_.CreateAlignedLoad(t, lane_pointer(at, lane), Align(bytes)), lane);
+      all =
+          b_.CreateInsertElement(all, b_.CreateAlignedLoad(t, pointers[lane], Align(bytes)), lane);
     return all;
   }
   Value* pointers;
@@ -413,6 +414,15 @@ Value* Lowering::gather(Value* base, const Val& at, llvm::Type* t, uint64_t byte
 /// Measured: H200, driver 580.x, tests/programs/same_address_stores.
 uint32_t Lowering::store_group(uint64_t lane_bytes) {
   return lane_bytes <= 4 ? 32 : lane_bytes <= 8 ? 16 : 8;
+}
+
+/// Lanes in the order in which a loop has to store them: the winners come last.
+std::vector<int> Lowering::store_order(uint64_t lane_bytes) const {
+  std::vector<int> order;
+  const uint32_t group = std::min(store_group(lane_bytes), width());
+  for (uint32_t g = 0; g < width(); g += group)
+    for (uint32_t i = group; i-- > 0;) order.push_back(static_cast<int>(g + i));
+  return order;
 }
 
 /// The active lane whose value stays when all store to one address.
@@ -441,11 +451,8 @@ void Lowering::scatter(const Val& at, Value* v, uint64_t bytes, uint64_t lane_by
         [&] { return scatter(other, v, bytes, lane_bytes), None{}; }, false);
     return;
   }
-  // A scatter stores its lanes in order: the winners come last.
-  std::vector<int> order;
+  const std::vector<int> order = store_order(lane_bytes);
   const uint32_t group = std::min(store_group(lane_bytes), width());
-  for (uint32_t g = 0; g < width(); g += group)
-    for (uint32_t i = group; i-- > 0;) order.push_back(static_cast<int>(g + i));
   Value* lanes = active_full() ? active() : b_.CreateShuffleVector(active(), order);
   if (!unit_.target.avx512 && !active_full()) {  // as in gather()
     llvm::Type* t = v->getType()->getScalarType();
@@ -459,10 +466,11 @@ void Lowering::scatter(const Val& at, Value* v, uint64_t bytes, uint64_t lane_by
     return;
   }
   const bool planned = at.shaped() && !at.correction;
-  if (planned && !unit_.target.avx512) {
+  if (!unit_.target.avx512) {
+    const std::vector<Value*> to = lane_pointers(at);
     for (int lane : order)
       b_.CreateAlignedStore(b_.CreateExtractElement(v, static_cast<uint64_t>(lane)),
-                            lane_pointer(at, static_cast<uint32_t>(lane)), Align(bytes));
+                            to[static_cast<size_t>(lane)], Align(bytes));
     return;
   }
   Value* pointers;
@@ -782,6 +790,11 @@ void Lowering::lower_store(const Inst& inst) {
       for (Value* w : words) own.push_back(load_lane(w, st, lane));
       store_together(b_, lane_pointer(to, lane), own, bytes * count);
     });
+  } else if ((count == 2 || count == 4) && (bytes == 4 || bytes == 8) && !a.at.shaped() &&
+             width() % (16 / bytes) == 0) {
+    std::vector<Value*> words;
+    for (const Val& v : values) words.push_back(vec(v));
+    scatter_words(a.at, bytes, words);
   } else {
     for (uint32_t i = 0; i < count; ++i) {
       Val at = a.at;

@@ -2,6 +2,8 @@
 // the lane strategy every lane hands its value to Runtime::exchange and computes from the snapshot.
 // Rule: the member lanes that have not exited must be exactly the active ones; else the kernel's
 // lanes meet from different places and needs the lane strategy: a fault, never a value.
+#include <llvm/Analysis/VectorUtils.h>
+#include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/IntrinsicsX86.h>
 
@@ -91,6 +93,34 @@ Value* Lowering::permute(Value* v, Value* index) {
     };
     return b_.CreateBitCast(b_.CreateShuffleVector(half(lo), half(hi), both), t);
   }
+  if (unit_.target.avx2 && width() % 8 == 0 && t->getScalarSizeInBits() == 32) {
+    // Eight lanes at a time from each eight, by the index's low three bits, then chosen by the
+    // rest.
+    Value* x = b_.CreateBitCast(v, i32v);
+    auto eight = [&](Value* of, uint32_t part) {
+      std::vector<int> lanes;
+      for (uint32_t i = 0; i < 8; ++i) lanes.push_back(static_cast<int>(8 * part + i));
+      return b_.CreateShuffleVector(of, lanes);
+    };
+    std::vector<Value*> from, to;
+    for (uint32_t part = 0; part < width() / 8; ++part) from.push_back(eight(x, part));
+    for (uint32_t part = 0; part < width() / 8; ++part) {
+      Value* k = eight(index, part);
+      std::vector<Value*> rows;
+      for (Value* lanes : from)
+        rows.push_back(b_.CreateIntrinsic(Intrinsic::x86_avx2_permd, {}, {lanes, k}));
+      for (uint64_t bit = 3; rows.size() > 1; ++bit) {
+        Value* upper =
+            b_.CreateICmpSLT(b_.CreateShl(k, 31 - bit), Constant::getNullValue(k->getType()));
+        std::vector<Value*> next;
+        for (size_t i = 0; i < rows.size(); i += 2)
+          next.push_back(b_.CreateSelect(upper, rows[i + 1], rows[i]));
+        rows = next;
+      }
+      to.push_back(rows[0]);
+    }
+    return b_.CreateBitCast(concatenateVectors(b_, to), t);
+  }
   AllocaInst* array = entry_alloca(t, "permute", false);
   array->setAlignment(Align(64));
   b_.CreateStore(v, array);
@@ -177,6 +207,35 @@ void Lowering::lower_vote(const Inst& inst) {
   write(inst.ops[0], Val::scalar(r), PType::pred);
 }
 
+/// By lane, the lanes with the same value, active or not.
+Value* Lowering::match_any(Value* v) {
+  AllocaInst* result = entry_alloca(vec_type(b_.getInt32Ty()), "match", true);
+  for (uint32_t i = 0; i < width(); ++i) {
+    Value* same = b_.CreateICmpEQ(v, splat(b_.CreateExtractElement(v, uint64_t{i})));
+    b_.CreateStore(bits(same), b_.CreateInBoundsGEP(b_.getInt32Ty(), result, b_.getInt32(i)));
+  }
+  return b_.CreateLoad(vec_type(b_.getInt32Ty()), result);
+}
+
+/// The same of the lowest bytes alone: all 32 lanes are one register.
+Value* Lowering::match_bytes(Value* v) {
+  llvm::Type* i8 = b_.getInt8Ty();
+  AllocaInst* result = entry_alloca(vec_type(b_.getInt32Ty()), "match", true);
+  AllocaInst* room = entry_alloca(vec_type(i8), "bytes", false);
+  Value* bytes = b_.CreateTrunc(v, vec_type(i8));
+  b_.CreateStore(bytes, room);
+  // Written out, or LLVM would make each of them of the register, by three shuffles.
+  auto* type = FunctionType::get(vec_type(i8), {b_.getPtrTy()}, false);
+  InlineAsm* broadcast = InlineAsm::get(type, "vpbroadcastb $1, $0", "=x,*m", false);
+  for (uint32_t i = 0; i < width(); ++i) {
+    CallInst* one = b_.CreateCall(broadcast, {b_.CreateConstInBoundsGEP1_32(i8, room, i)});
+    one->addParamAttr(0, Attribute::get(llvm_, Attribute::ElementType, i8));
+    b_.CreateStore(bits(b_.CreateICmpEQ(bytes, one)),
+                   b_.CreateInBoundsGEP(b_.getInt32Ty(), result, b_.getInt32(i)));
+  }
+  return b_.CreateLoad(vec_type(b_.getInt32Ty()), result);
+}
+
 void Lowering::lower_match(const Inst& inst) {
   // match.any.sync.type d, a, membermask; match.all.sync.type d[|p], a, membermask
   check_member(inst, inst.ops[2]);
@@ -211,14 +270,19 @@ void Lowering::lower_match(const Inst& inst) {
     if (pair) write(inst.ops[0].elems[1], Val::vector(splat(equal)), PType::pred);
     return;
   }
-  AllocaInst* result = entry_alloca(i32v, "match", true);
-  for (uint32_t i = 0; i < width(); ++i) {
-    Value* same =
-        b_.CreateAnd(b_.CreateICmpEQ(v, splat(b_.CreateExtractElement(v, uint64_t{i}))), lanes);
-    Value* at = b_.CreateInBoundsGEP(b_.getInt32Ty(), result, b_.getInt32(i));
-    b_.CreateStore(bits(same), at);
+  Value* r;
+  if (width() == 32 && unit_.target.avx2) {
+    // Digits of a sort: where all values agree above their lowest byte, bytes are compared.
+    Value* differ = b_.CreateXor(v, splat(b_.CreateExtractElement(v, uint64_t{0})));
+    differ = b_.CreateIntrinsic(Intrinsic::vector_reduce_or, {differ->getType()}, {differ});
+    r = one_of(
+        b_.CreateICmpULE(differ, ConstantInt::get(differ->getType(), 255)),
+        [&] { return std::vector<Value*>{match_bytes(v)}; },
+        [&] { return std::vector<Value*>{match_any(v)}; }, false)[0];
+  } else {
+    r = match_any(v);
   }
-  Value* r = b_.CreateLoad(i32v, result);
+  r = b_.CreateAnd(r, splat(here));
   if (!member.uniform()) r = b_.CreateAnd(r, vec(member));
   write(inst.ops[0], Val::vector(r), PType::b32);
 }

@@ -151,6 +151,7 @@ std::vector<Value*> pair_within(IRBuilder<>& b, const std::vector<Value*>& words
 }
 
 Val moved(IRBuilder<>& b, Val at, int64_t bytes) {
+  if (bytes == 0) return at;  // as it is: shared_offsets() looks at how it was made
   Value*& number = at.shaped() ? at.base : at.vec;
   number =
       b.CreateAdd(number, ConstantInt::get(number->getType(), static_cast<uint64_t>(bytes), true));
@@ -237,6 +238,22 @@ std::vector<Value*> Lowering::load_words(const Inst& inst, const Val& at, llvm::
         [&] { return as_if_all([&] { return load_words(inst, at, t, bytes, count); }); },
         [&] { return by_lane(at); });
   if (count == 1 && !at.uniform()) return {load_vector(inst, at, t, bytes)};
+  const bool power = count == 2 || count == 4;
+  if (at.computed && !at.shaped() && power && (bytes == 4 || bytes == 8)) {
+    Val other = at;
+    other.computed = false;
+    Value *first, *window;
+    // Of shared memory's 32-bit addresses the question costs a sixth of what a row saves, of 64-bit
+    // ones a third, and tables (of twiddle factors, in fft) are seldom read in rows.
+    if (!shared_offsets(addresses(at), window)) return load_words(inst, other, t, bytes, count);
+    Value* in_row = lies_in_a_row(at, bytes * count, first);
+    Val row = Val::scalar(first);
+    for (uint64_t i = 0; i < width(); ++i)
+      row.offsets.push_back(static_cast<int64_t>(i * bytes * count));
+    return one_of(
+        in_row, [&] { return as_if_all([&] { return load_interleaved(row, t, bytes, count); }); },
+        [&] { return load_words(inst, other, t, bytes, count); }, false);
+  }
   const bool offsets = at.shaped() && !at.uniform();
   const auto in_128 = static_cast<uint32_t>(16 / bytes);
   const bool sorts = (bytes == 4 || bytes == 8) && width() % in_128 == 0 && !at.uniform() &&
@@ -319,10 +336,9 @@ std::vector<Value*> Lowering::load_interleaved(const Val& at, llvm::Type* t, uin
 std::vector<Value*> Lowering::load_transposed(const Val& at, llvm::Type* t, uint64_t bytes,
                                               uint32_t count) {
   const auto in_128 = static_cast<uint32_t>(16 / bytes);
-  Value* numbers = at.shaped() ? nullptr : addresses(at);
+  const auto pointers = lane_pointers(at);
   auto lane = [&](uint32_t i, uint64_t offset) -> Value* {
-    if (at.shaped()) return b_.CreateConstGEP1_64(b_.getInt8Ty(), lane_pointer(at, i), offset);
-    return pointer(b_.CreateAdd(b_.CreateExtractElement(numbers, i), b_.getInt64(offset)));
+    return b_.CreateConstGEP1_64(b_.getInt8Ty(), pointers[i], offset);
   };
   std::vector<Value*> out;
   for (uint32_t word = 0; word < count;) {
@@ -353,6 +369,26 @@ std::vector<Value*> Lowering::load_transposed(const Val& at, llvm::Type* t, uint
     for (Value* sorted : sort_within(b_, rows, in_128)) out.push_back(sorted);
   }
   return out;
+}
+
+/// The addresses of all lanes.
+std::vector<Value*> Lowering::lane_pointers(const Val& at) {
+  std::vector<Value*> pointers;
+  if (at.shaped() && !at.correction) {
+    for (uint32_t i = 0; i < width(); ++i) pointers.push_back(lane_pointer(at, i));
+    return pointers;
+  }
+  // From 32 bits, where it can: a vector of such is taken apart in half the time.
+  Value* window = nullptr;
+  Value* numbers = addresses(at);
+  Value* offsets = shared_offsets(numbers, window);
+  for (uint64_t i = 0; i < width(); ++i) {
+    Value* one = b_.CreateExtractElement(offsets ? offsets : numbers, i);
+    pointers.push_back(
+        offsets ? b_.CreateGEP(b_.getInt8Ty(), pointer(window), b_.CreateZExt(one, b_.getInt64Ty()))
+                : pointer(one));
+  }
+  return pointers;
 }
 
 /// A loop over the active lanes, each with all its words.
@@ -457,10 +493,42 @@ void Lowering::store_words(const Val& at, uint64_t bytes, const std::vector<Valu
   }
   if ((count == 2 || count == 4) && progression(at.offsets, static_cast<int64_t>(bytes * count)))
     return store_interleaved(at, bytes, words);
-  if (active_full()) return store_transposed(at, bytes, words);
+  if (active_full()) return store_transposed(at, bytes, words, lane_bytes);
   one_of(
-      all(active()), [&] { return store_transposed(at, bytes, words), None{}; },
-      [&] { return store_by_lane(at, bytes, words), None{}; });
+      all(active()), [&] { return store_transposed(at, bytes, words, lane_bytes), None{}; },
+      [&] { return store_by_lane(at, bytes, words, lane_bytes), None{}; });
+}
+
+/// The words of one vector store to addresses of which nothing is known. It is aligned, so two
+/// lanes' words are the same or apart.
+void Lowering::scatter_words(const Val& at, uint64_t bytes, const std::vector<Value*>& words) {
+  using None = std::vector<Value*>;
+  const uint64_t lane_bytes = bytes * words.size();
+  if (at.computed) {
+    Val other = at;
+    other.computed = false;
+    Value* first;
+    Value* in_row = lies_in_a_row(at, lane_bytes, first);
+    Val row = Val::scalar(first);
+    for (uint64_t i = 0; i < width(); ++i)
+      row.offsets.push_back(static_cast<int64_t>(i * lane_bytes));
+    one_of(
+        in_row,
+        [&] { return as_if_all([&] { return store_interleaved(row, bytes, words), None{}; }); },
+        [&] { return scatter_words(other, bytes, words), None{}; }, false);
+    return;
+  }
+  if (unit_.target.avx512) {
+    for (size_t i = 0; i < words.size(); ++i)
+      scatter(moved(b_, at, static_cast<int64_t>(i * bytes)), words[i], bytes, lane_bytes);
+    return;
+  }
+  auto all_lanes = [&] { return store_transposed(at, bytes, words, lane_bytes), None{}; };
+  if (active_full())
+    all_lanes();
+  else
+    one_of(all(active()), all_lanes,
+           [&] { return store_by_lane(at, bytes, words, lane_bytes), None{}; });
 }
 
 /// Two or four words of lanes side by side: put together, then whole vectors.
@@ -497,12 +565,20 @@ void Lowering::store_interleaved(const Val& at, uint64_t bytes, const std::vecto
   }
 }
 
-/// All lanes: the words sorted within 128 bits, up to 16 bytes of each lane at once.
-void Lowering::store_transposed(const Val& at, uint64_t bytes, const std::vector<Value*>& words) {
+/// All lanes: the words sorted within 128 bits, up to 16 bytes of each lane at once, the lanes in
+/// the order in which the device has them.
+void Lowering::store_transposed(const Val& at, uint64_t bytes, const std::vector<Value*>& words,
+                                uint64_t lane_bytes) {
   const auto in_128 = static_cast<uint32_t>(16 / bytes);
-  auto store = [&](Value* v, uint32_t lane, uint64_t offset) {
-    Value* p = b_.CreateConstGEP1_64(b_.getInt8Ty(), lane_pointer(at, lane), offset);
-    b_.CreateAlignedStore(v, p, Align(bytes));
+  const auto pointers = lane_pointers(at);
+  const std::vector<int> order = store_order(lane_bytes);
+  std::vector<Value*> pieces(width());
+  auto store_pieces = [&](uint64_t offset) {
+    for (int lane : order) {
+      const auto i = static_cast<size_t>(lane);
+      b_.CreateAlignedStore(pieces[i], b_.CreateConstGEP1_64(b_.getInt8Ty(), pointers[i], offset),
+                            Align(bytes));
+    }
   };
   for (uint32_t word = 0; word < words.size();) {
     const auto left = static_cast<uint32_t>(words.size()) - word;
@@ -512,7 +588,8 @@ void Lowering::store_transposed(const Val& at, uint64_t bytes, const std::vector
     word += n;
     if (n == 1) {
       for (uint32_t lane = 0; lane < width(); ++lane)
-        store(b_.CreateExtractElement(own[0], lane), lane, offset);
+        pieces[lane] = b_.CreateExtractElement(own[0], lane);
+      store_pieces(offset);
       continue;
     }
     const uint32_t together = in_128 / n;  // lanes in 128 bits of a row
@@ -521,13 +598,15 @@ void Lowering::store_transposed(const Val& at, uint64_t bytes, const std::vector
     for (uint32_t row = 0; row < rows.size(); ++row)
       for (uint32_t group = 0; group < width(); group += in_128)
         for (uint32_t k = 0; k < together; ++k)
-          store(b_.CreateShuffleVector(rows[row], sequence(group + k * n, n)),
-                group + row * together + k, offset);
+          pieces[group + row * together + k] =
+              b_.CreateShuffleVector(rows[row], sequence(group + k * n, n));
+    store_pieces(offset);
   }
 }
 
 /// A loop over the active lanes, each with all its words.
-void Lowering::store_by_lane(const Val& at, uint64_t bytes, const std::vector<Value*>& words) {
+void Lowering::store_by_lane(const Val& at, uint64_t bytes, const std::vector<Value*>& words,
+                             uint64_t lane_bytes) {
   llvm::Type* t = words[0]->getType()->getScalarType();
   std::vector<AllocaInst*> rooms;
   for (uint32_t i = 0; i < words.size(); ++i) {
@@ -537,7 +616,13 @@ void Lowering::store_by_lane(const Val& at, uint64_t bytes, const std::vector<Va
     rooms.push_back(room);
   }
   const LaneAddresses to = spill_addresses(at);
-  for_each_lane(active(), [&](Value* lane) {
+  // Where offsets are known, no two lanes' words are the same: any order will do.
+  const bool ordered = !at.shaped();
+  const uint32_t reversed = ordered ? std::min(store_group(lane_bytes), width()) - 1 : 0;
+  Value* lanes = active();
+  if (ordered) lanes = b_.CreateShuffleVector(lanes, store_order(lane_bytes));
+  for_each_lane(lanes, [&](Value* turn) {
+    Value* lane = b_.CreateXor(turn, reversed);
     Value* p = lane_pointer(to, lane);
     for (uint32_t i = 0; i < rooms.size(); ++i)
       b_.CreateAlignedStore(load_lane(rooms[i], t, lane),

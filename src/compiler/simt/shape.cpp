@@ -156,6 +156,9 @@ Shape shift_right(const Shape& a, const Shape& by, int bits, bool is_signed) {
   int64_t k;
   if (!a.shaped() || a.guarded) return Shape::make_varying();
   if (!constant_value(by, k) || k < 0 || k >= bits) return all_uniform(a, by);
+  // nvcc's number of turns: (max(tid, 1792) + 255 - tid) >> 8.
+  const bool known = has_range(a) && (is_signed || a.low >= 0);
+  if (known && a.low >> k == a.high >> k) return Shape::make_constant(a.low >> k);
   Shape r = a;
   if (!a.uniform()) {
     if (a.base_zeros < k || !disjoint(a)) return Shape::make_varying();
@@ -164,7 +167,7 @@ Shape shift_right(const Shape& a, const Shape& by, int bits, bool is_signed) {
   }
   r.base_zeros =
       a.base_zeros == 64 ? 64 : static_cast<uint8_t>(std::max<int64_t>(0, a.base_zeros - k));
-  if (has_range(a) && (is_signed || a.low >= 0)) {
+  if (known) {
     r.low = a.low >> k;
     r.high = a.high >> k;
   } else {
@@ -226,7 +229,53 @@ bool compare_is_uniform(const Instruction& inst, const Shape& a, const Shape& b)
   return zeros_of(bound) >= std::min<uint8_t>(a.base_zeros, 63);
 }
 
+/// Both operands' ranges, as numbers of the instruction's type.
+bool known_ranges(const Instruction& inst, const std::vector<Shape>& regs,
+                  const LaunchShape& launch, const ptx::Function& function, Shape& a, Shape& b) {
+  const Type t = inst.type();
+  if (!ptx::is_int(t) || t == Type::u16x2 || t == Type::s16x2 || bits_of(t) < 32) return false;
+  const int bits = bits_of(t);
+  for (size_t i = 1; i <= 2; ++i) {
+    const Operand& o = inst.ops[i];
+    if (o.kind == Operand::Kind::reg && bits_of(function.registers[o.index].type) != bits)
+      return false;
+    Shape& s = i == 1 ? a : b;
+    s = shape_of_operand(o, regs, launch, function, static_cast<uint32_t>(bits));
+    if (!s.shaped() || !has_range(s) || (!ptx::is_signed(t) && s.low < 0)) return false;
+  }
+  return true;
+}
+
 }  // namespace
+
+bool is_constant(const Shape& shape) {
+  return shape.uniform() && has_range(shape) && shape.low == shape.high;
+}
+
+size_t settled_operand(const Instruction& inst, const std::vector<Shape>& regs,
+                       const LaunchShape& launch, const ptx::Function& function) {
+  if (inst.op != Op::min && inst.op != Op::max) return 0;
+  if (inst.ops.size() != 3 || inst.has(Tok::relu)) return 0;
+  Shape a, b;
+  if (!known_ranges(inst, regs, launch, function, a, b)) return 0;
+  const size_t smaller = a.high <= b.low ? 1 : b.high <= a.low ? 2 : 0;
+  return smaller == 0 ? 0 : inst.op == Op::min ? smaller : 3 - smaller;
+}
+
+int settled_comparison(const Instruction& inst, const std::vector<Shape>& regs,
+                       const LaunchShape& launch, const ptx::Function& function) {
+  if (inst.op != Op::setp || inst.ops.size() != 3) return -1;
+  Shape a, b;
+  if (!known_ranges(inst, regs, launch, function, a, b)) return -1;
+  auto is = [&](Tok x, Tok y) { return inst.has(x) || inst.has(y); };
+  if (inst.has(Tok::eq)) return a.high < b.low || b.high < a.low ? 0 : -1;
+  if (inst.has(Tok::ne)) return a.high < b.low || b.high < a.low ? 1 : -1;
+  if (is(Tok::lt, Tok::lo)) return a.high < b.low ? 1 : a.low >= b.high ? 0 : -1;
+  if (is(Tok::le, Tok::ls)) return a.high <= b.low ? 1 : a.low > b.high ? 0 : -1;
+  if (is(Tok::gt, Tok::hi)) return a.low > b.high ? 1 : a.high <= b.low ? 0 : -1;
+  if (is(Tok::ge, Tok::hs)) return a.low >= b.high ? 1 : a.high < b.low ? 0 : -1;
+  return -1;
+}
 
 bool progression(const Offsets& o, int64_t stride, size_t first, size_t count) {
   if (count == 0) count = o.size();
@@ -480,6 +529,7 @@ struct Eval {
     int bits = bits_of(inst.type());
     Shape all = uniform_if_all(1);
     if (all.uniform()) return all;
+    if (settled_comparison(inst, regs, launch, function) >= 0) return Shape::make_uniform();
     if (ptx::is_int(inst.type()) && inst.ops.size() == 3 &&
         compare_is_uniform(inst, op(1, bits), op(2, bits)))
       return Shape::make_uniform();
@@ -640,6 +690,11 @@ Shape transfer(const Instruction& inst, const std::vector<Shape>& regs, const La
       return e.select();
     case Op::setp:
       return e.compare();
+    case Op::min:
+    case Op::max:
+      if (const size_t which = settled_operand(inst, regs, launch, function))
+        return e.op(which, bits);
+      return e.uniform_if_all(1);
     default:
       return e.uniform_if_all(1);
   }

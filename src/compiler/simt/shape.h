@@ -61,6 +61,18 @@ Shape shape_of_operand(const ptx::Operand& operand, const std::vector<Shape>& re
 Shape transfer(const ptx::Instruction& inst, const std::vector<Shape>& regs,
                const LaunchShape& launch, const ptx::Function& function);
 
+/// Does the analysis know the value, one for all lanes?
+bool is_constant(const Shape& shape);
+
+/// The operand (1 or 2) that min or max of integers gives in every lane, whatever its value: their
+/// ranges do not overlap. 0: nothing is known.
+size_t settled_operand(const ptx::Instruction& inst, const std::vector<Shape>& regs,
+                       const LaunchShape& launch, const ptx::Function& function);
+
+/// The answer of setp in every lane, where the operands' ranges settle it: 0 or 1, else -1.
+int settled_comparison(const ptx::Instruction& inst, const std::vector<Shape>& regs,
+                       const LaunchShape& launch, const ptx::Function& function);
+
 /// Width of a type in bits; predicates have 1.
 int bits_of(ptx::Type type);
 

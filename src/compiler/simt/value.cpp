@@ -47,8 +47,13 @@ Value* Lowering::vec(const Val& v) {
   return r;
 }
 
+llvm::Type* Lowering::like(Value* v, llvm::Type* scalar) {
+  const auto* t = dyn_cast<FixedVectorType>(v->getType());
+  return t ? FixedVectorType::get(scalar, t->getNumElements()) : scalar;
+}
+
 Value* Lowering::cast(Value* v, llvm::Type* scalar) {
-  llvm::Type* to = v->getType()->isVectorTy() ? vec_type(scalar) : scalar;
+  llvm::Type* to = like(v, scalar);
   return v->getType() == to ? v : b_.CreateBitCast(v, to);
 }
 
