@@ -137,6 +137,12 @@ bool Lowering::lower_linear(const Inst& inst) {
     case Op::sub:
       combine(read(inst.ops[1], t), read(inst.ops[2], t), inst.op == Op::sub);
       break;
+    case Op::neg:
+      combine(Val::scalar(b_.getIntN(n, 0)), read(inst.ops[1], t), true);
+      break;
+    case Op::not_:
+      combine(Val::scalar(Constant::getAllOnesValue(int_type(n))), read(inst.ops[1], t), true);
+      break;
     case Op::mul:
     case Op::mad: {
       Val p;
@@ -511,6 +517,8 @@ bool Lowering::lower_integer(const Inst& inst) {
     case Op::xor_:
     case Op::cvta:
     case Op::selp:
+    case Op::neg:
+    case Op::not_:
       if (!inst.has(Tok::sat) && t != PType::pred && lower_linear(inst)) return true;
       break;
     default:

@@ -614,6 +614,12 @@ Shape transfer(const Instruction& inst, const std::vector<Shape>& regs, const La
       if (is_linear_int(t) && !inst.has(Tok::sat) && !inst.has(Tok::cc))
         return add(e.op(1, bits), e.op(2, bits), bits, inst.op == Op::sub);
       return e.uniform_if_all(1);
+    case Op::neg:
+      if (is_linear_int(t)) return add(Shape::make_constant(0), e.op(1, bits), bits, true);
+      return e.uniform_if_all(1);
+    case Op::not_:  // -1 - x
+      if (t == Type::pred) return e.uniform_if_all(1);
+      return add(Shape::make_constant(-1), e.op(1, bits), bits, true);
     case Op::mul:
       if (is_linear_int(t)) return e.product();
       return e.uniform_if_all(1);
