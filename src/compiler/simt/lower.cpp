@@ -34,7 +34,8 @@ Lowering::Lowering(Unit& unit, const Plan& plan, Index function_index,
       shared_offsets_(shared_offsets),
       frame_(frame),
       llvm_(unit.module.getContext()),
-      b_(llvm_) {}
+      b_(llvm_),
+      none_left_(plan.graph.nodes.size()) {}
 
 void Lowering::fail(const Inst& inst, const std::string& what) {
   if (!unit_.error.empty()) return;
@@ -94,6 +95,7 @@ Value* Lowering::initial_mask(Value* warp) {
 
 void Lowering::make_kernel_region() {
   lay_out_slots();
+  none_left_ = nodes_before_exits();
   std::vector<llvm::Function*> regions;
   for (uint32_t i = 0; i < plan_.regions.size(); ++i) regions.push_back(make_region(i));
 
@@ -179,6 +181,11 @@ void Lowering::make_kernel_region() {
   b_.CreateRetVoid();
 }
 
+/// Must a register that lives across a barrier be kept? Not where it can be computed again.
+bool Lowering::needs_slot(Index r) const {
+  return !plan_.constants.has(r) && !has_known_value(r);
+}
+
 /// One record a warp holds every register that lives across some barrier.
 void Lowering::lay_out_slots() {
   slot_map_.assign(plan_.graph.registers, 0);
@@ -192,6 +199,7 @@ void Lowering::lay_out_slots() {
     live.merge(plan_.graph.live_in[plan_.regions[i].region.entry]);
   const DataLayout& dl = unit_.module.getDataLayout();
   live.each([&](size_t r) {
+    if (!needs_slot(static_cast<Index>(r))) return;
     llvm::Type* t = register_type(static_cast<Index>(r));
     const Shape& s = plan_.shapes[r];
     uint64_t size = s.varying() ? (t->isIntegerTy(1) ? 8 : dl.getTypeAllocSize(t) * width())
@@ -212,15 +220,31 @@ namespace {
 uint64_t correction_at(uint64_t at) { return (at + 8 + 63) / 64 * 64; }
 }  // namespace
 
+/// A register that never changes, and what it is computed from, by its write.
+void Lowering::compute_again(Index r, Bits& done) {
+  if (done.has(r)) return;
+  done.add(r);
+  const Inst& write = *plan_.constants.write[r];
+  std::vector<Index> uses, defs;
+  uses_and_defs(plan_.graph, write, uses, defs);
+  for (Index u : uses) compute_again(u, done);
+  emit_inst(write);
+}
+
 void Lowering::load_slots(uint32_t region) {
   Value* slots = ctx_field(offsetof(BlockContext, slots), b_.getPtrTy());
   Value* own = b_.CreateInBoundsGEP(
       b_.getInt8Ty(), slots,
       b_.CreateMul(b_.CreateZExt(warp_, b_.getInt64Ty()), b_.getInt64(slot_bytes_)));
   auto at = [&](uint64_t o) { return b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), own, o); };
-  Value* live = mask_of_bits(b_.CreateLoad(b_.getInt32Ty(), at(slot_live)));
-  b_.CreateStore(live, live_);
+  b_.CreateStore(none_left_.has(plan_.regions[region].region.entry)
+                     ? ConstantInt::getTrue(vec_type(int_type(1)))
+                     : mask_of_bits(b_.CreateLoad(b_.getInt32Ty(), at(slot_live))),
+                 live_);
+  Bits again(plan_.graph.registers);
   plan_.graph.live_in[plan_.regions[region].region.entry].each([&](size_t r) {
+    if (plan_.constants.has(static_cast<Index>(r))) compute_again(static_cast<Index>(r), again);
+    if (!needs_slot(static_cast<Index>(r))) return;
     Slot& s = slot(static_cast<Index>(r));
     const Shape& shape = plan_.shapes[r];
     llvm::Type* t = s.value->getAllocatedType();
@@ -242,9 +266,12 @@ void Lowering::save_slots(uint32_t region, NodeId barrier) {
       b_.getInt8Ty(), slots,
       b_.CreateMul(b_.CreateZExt(warp_, b_.getInt64Ty()), b_.getInt64(slot_bytes_)));
   auto at = [&](uint64_t o) { return b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), own, o); };
-  Value* live = live_full_ ? ConstantInt::getTrue(vec_type(int_type(1)))
-                           : static_cast<Value*>(b_.CreateLoad(live_->getAllocatedType(), live_));
-  b_.CreateStore(bits(live), at(slot_live));
+  const NodeId after = plan_.graph.nodes[barrier].succ[0];
+  if (!none_left_.has(after)) {
+    Value* live = live_full_ ? ConstantInt::getTrue(vec_type(int_type(1)))
+                             : static_cast<Value*>(b_.CreateLoad(live_->getAllocatedType(), live_));
+    b_.CreateStore(bits(live), at(slot_live));
+  }
   // What this region does not write is in the record already.
   Bits written(plan_.graph.registers);
   std::vector<Index> uses, defs;
@@ -260,9 +287,8 @@ void Lowering::save_slots(uint32_t region, NodeId barrier) {
         for (Index d : defs) written.add(d);
       }
   }
-  NodeId after = plan_.graph.nodes[barrier].succ[0];
   plan_.graph.live_in[after].each([&](size_t r) {
-    if (!written.has(r)) return;
+    if (!written.has(r) || !needs_slot(static_cast<Index>(r))) return;
     Slot& s = slot(static_cast<Index>(r));
     llvm::Type* t = s.value->getAllocatedType();
     Value* v = b_.CreateLoad(t, s.value);
@@ -278,17 +304,35 @@ void Lowering::save_slots(uint32_t region, NodeId barrier) {
   });
 }
 
-namespace {
-bool region_exits(const Graph& g, const Region& r) {
-  bool masked_exit = false;
-  size_t rets = 0;
-  for (NodeId n : r.order) {
-    if (g.nodes[n].leave == Leave::cond_ret) masked_exit = true;
-    rets += g.nodes[n].leave == Leave::ret;
+/// Nodes that lanes come to only while none of their warp has left the kernel.
+Bits Lowering::nodes_before_exits() const {
+  const Graph& g = plan_.graph;
+  Bits before(g.nodes.size()), left(g.nodes.size());
+  if (!unit_.launch.block_known() || unit_.launch.threads() % width() != 0) return before;
+  std::vector<NodeId> open;
+  const auto reach = [&](NodeId n) {
+    if (!left.has(n)) left.add(n), open.push_back(n);
+  };
+  for (const RegionPlan& p : plan_.regions) {
+    bool under_mask = false;
+    for (NodeId n : p.region.order) {
+      const Leave leave = g.nodes[n].leave;
+      if (leave == Leave::cond_ret) reach(n);
+      under_mask |= p.masked.has(n) && (leave == Leave::cond_ret || leave == Leave::ret);
+    }
+    // Others of the warp are anywhere in the masked nodes then.
+    if (under_mask)
+      for (NodeId n : p.region.order) reach(n);
   }
-  return masked_exit || rets > 0;
+  while (!open.empty()) {
+    const NodeId n = open.back();
+    open.pop_back();
+    for (NodeId s : g.nodes[n].succ) reach(s);
+  }
+  for (NodeId n = 0; n < g.nodes.size(); ++n)
+    if (!left.has(n)) before.add(n);
+  return before;
 }
-}  // namespace
 
 llvm::Function* Lowering::make_region(uint32_t index) {
   auto* ft = FunctionType::get(b_.getInt32Ty(), {b_.getPtrTy(), b_.getInt32Ty()}, false);
@@ -304,17 +348,6 @@ llvm::Function* Lowering::make_region(uint32_t index) {
     b_.CreateStore(initial_mask(warp_), live_);
   else
     load_slots(index);
-  const bool whole = unit_.launch.block_known() && unit_.launch.threads() % width() == 0;
-  bool may_exit = false;
-  for (const RegionPlan& p : plan_.regions) may_exit |= region_exits(plan_.graph, p.region);
-  // All lanes for sure: whole warps, and no lane can leave before this region's last node.
-  bool early_exit = false;
-  for (const RegionPlan& p : plan_.regions)
-    for (NodeId n : p.region.order) {
-      const Node& node = plan_.graph.nodes[n];
-      early_exit |= node.leave == Leave::cond_ret || (node.leave == Leave::ret && p.masked.has(n));
-    }
-  live_full_ = whole && !early_exit;
   emit_nodes(rp);
   return fn;
 }
@@ -331,7 +364,6 @@ void Lowering::make_kernel_fiber() {
                                                         offsetof(kernel::WarpContext, warp)));
     live_ = entry_alloca(vec_type(int_type(1)), "live", false);
     b_.CreateStore(initial_mask(warp_), live_);
-    live_full_ = false;
   }
   emit_nodes(plan_.regions[0]);
 }
@@ -358,7 +390,6 @@ void Lowering::make_function() {
   if (!scalar_mode()) {
     live_ = entry_alloca(vec_type(int_type(1)), "live", false);
     b_.CreateStore(mask_of_bits(fn->getArg(3)), live_);
-    live_full_ = false;
   }
   if (frame_.local_bytes) {
     auto* t = ArrayType::get(b_.getInt8Ty(), frame_.local_bytes * width());
@@ -404,8 +435,8 @@ void Lowering::emit_nodes(const RegionPlan& rp) {
     heads_[id] = BasicBlock::Create(llvm_, "n" + std::to_string(id), out_);
     if (rp.masked.has(id)) masks_[id] = entry_alloca(vec_type(int_type(1)), "mask");
   }
-  region_live_full_ = live_full_;
-  whole_ = choose_whole(plan_, rp, live_full_);
+  whole_ = choose_whole(plan_, rp, none_left_);
+  live_full_ = none_left_.has(rp.region.entry);
   whole_heads_.assign(n, nullptr);
   whole_.each([&](size_t id) {
     whole_heads_[id] = BasicBlock::Create(llvm_, "w" + std::to_string(id), out_);
@@ -433,6 +464,7 @@ void Lowering::emit_nodes(const RegionPlan& rp) {
 void Lowering::emit_node(NodeId id) {
   node_ = id;
   node_mask_ = nullptr;
+  live_full_ = none_left_.has(id);
   b_.SetInsertPoint(heads_[id]);
   if (rp_->masked.has(id)) {
     Value* here = b_.CreateLoad(vec_type(int_type(1)), masks_[id]);

@@ -98,8 +98,11 @@ class Lowering {
   void make_kernel_fiber();
   void begin_function(llvm::Function* fn);
   llvm::Function* make_region(uint32_t index);
+  Bits nodes_before_exits() const;
   void lay_out_slots();
+  bool needs_slot(ptx::Index r) const;
   void load_slots(uint32_t region);
+  void compute_again(ptx::Index r, Bits& done);
   void save_slots(uint32_t region, NodeId barrier);
   void emit_nodes(const RegionPlan& rp);
   void emit_node(NodeId id);
@@ -160,6 +163,7 @@ class Lowering {
   Value* hidden(Value* v);
   Val read(const ptx::Operand& o, ptx::Type t);  ///< as t's storage type (int or float)
   Val read_int(const ptx::Operand& o, uint32_t bits);
+  bool has_known_value(ptx::Index r) const;
   Val read_reg(ptx::Index r);
   Val read_sreg(ptx::SReg s, uint8_t component);
   Value* read_cluster_sreg(ptx::SReg s, uint8_t component);
@@ -451,8 +455,8 @@ class Lowering {
   std::vector<llvm::AllocaInst*> masks_;
   std::vector<llvm::BasicBlock*> ends_;  ///< of independent components, once made
   llvm::AllocaInst* live_ = nullptr;
-  bool live_full_ = false;
-  bool region_live_full_ = false;  ///< live_full_ outside of whole versions
+  Bits none_left_;           ///< nodes before which no lane of a whole warp can have left
+  bool live_full_ = false;   ///< so it is where code is being made
   Bits whole_;                                  ///< nodes with a whole version
   std::vector<llvm::BasicBlock*> whole_heads_;  ///< theirs
   bool full_ = false;                           ///< a whole version is being made

@@ -82,7 +82,7 @@ void Lowering::as_part(NodeId id, const std::function<void()>& emit) {
   const bool full = full_, live_full = live_full_;
   Value* mask = node_mask_;
   full_ = false;
-  live_full_ = region_live_full_;
+  live_full_ = none_left_.has(id);
   node_mask_ = rp_->masked.has(id) ? ConstantInt::getTrue(vec_type(int_type(1))) : nullptr;
   emit();
   full_ = full;
@@ -112,12 +112,21 @@ std::optional<Lowering::Agreement> Lowering::agreement(const Node& node, ptx::In
   constexpr int most_depth = 8;
   std::vector<ptx::Index> uses, defs;
   uint32_t at = before;
-  for (;;) {
-    if (at == node.begin || depth > most_depth) return std::nullopt;
+  const Inst* write = nullptr;
+  if (depth > most_depth) return std::nullopt;
+  while (!write) {
+    if (at == node.begin) {
+      if (!plan_.constants.has(p)) return std::nullopt;
+      write = plan_.constants.write[p];  // in another node, but what it reads never changes either
+      at = node.end;
+      break;
+    }
     uses_and_defs(plan_.graph, plan_.graph.inst(node, --at), uses, defs);
-    if (std::find(defs.begin(), defs.end(), p) != defs.end()) break;
+    if (std::find(defs.begin(), defs.end(), p) != defs.end())
+      write = &plan_.graph.inst(node, at);
   }
-  const Inst& inst = plan_.graph.inst(node, at);
+  const Inst& inst = *write;
+  uses_and_defs(plan_.graph, inst, uses, defs);
   if (inst.guard != ptx::no_index || inst.ops[0].kind != ptx::Operand::Kind::reg)
     return std::nullopt;
   const auto operand = [&](size_t k) -> std::optional<Agreement> {

@@ -624,6 +624,7 @@ std::optional<Plan> make_plan(const ptx::Function& function, const LaunchShape& 
   plan.subnormals = subnormal_constants(plan.graph);
   Planner planner(plan, progress, why);
   if (!planner.run(call_waits)) return std::nullopt;
+  if (!launch.scalar) plan.constants = find_constants(plan.graph, plan.shapes);
   if (!launch.scalar && syncs_in_two_arms(plan, why)) return std::nullopt;
   return plan;
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/simt/constants.h"
 #include "compiler/simt/graph.h"
 #include "compiler/simt/nans.h"
 #include "compiler/simt/subnormals.h"
@@ -50,6 +51,7 @@ struct Plan {
   Waits waits;  ///< not found for Strategy::region, which has none
   NanPlan nans;
   Bits subnormals;                     ///< subnormal_constants
+  Constants constants;
   std::string notes;                   ///< why this strategy
 };
 

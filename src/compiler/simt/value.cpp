@@ -112,11 +112,17 @@ Lowering::Slot& Lowering::slot(Index r) {
   return s;
 }
 
+/// An integer that is one number known when the kernel is compiled.
+bool Lowering::has_known_value(Index r) const {
+  const Shape& shape = plan_.shapes[r];
+  llvm::Type* t = register_type(r);
+  return shape.uniform() && shape.low == shape.high && t->isIntegerTy() && !t->isIntegerTy(1);
+}
+
 Val Lowering::read_reg(Index r) {
   Slot& s = slot(r);
   const Shape& shape = plan_.shapes[r];
-  if (shape.uniform() && shape.low == shape.high && s.value->getAllocatedType()->isIntegerTy() &&
-      !s.value->getAllocatedType()->isIntegerTy(1)) {
+  if (has_known_value(r)) {
     // The analysis used the constant; the rules of lower_integer.cpp need to see it too.
     return Val::scalar(
         ConstantInt::get(s.value->getAllocatedType(), static_cast<uint64_t>(shape.low), true));

@@ -19,15 +19,19 @@ constexpr uint32_t most_instructions = 400;
 bool follows_from_place(const Plan& plan, const Node& node, ptx::Index p, uint32_t before,
                         int depth) {
   std::vector<ptx::Index> uses, defs;
-  for (uint32_t i = before; i-- > node.begin;) {
-    const Instruction& inst = plan.graph.inst(node, i);
+  for (bool here = true; here;) {
+    here = before > node.begin;
+    // Else written in another node; what never changes is known all the same.
+    if (!here && !plan.constants.has(p)) return false;
+    const Instruction& inst = here ? plan.graph.inst(node, --before) : *plan.constants.write[p];
     uses_and_defs(plan.graph, inst, uses, defs);
     if (std::find(defs.begin(), defs.end(), p) == defs.end()) continue;
     if (inst.guard != ptx::no_index || depth > 16) return false;
     const auto operand = [&](size_t k) {
       const ptx::Operand& o = inst.ops[k];
       if (o.kind != ptx::Operand::Kind::reg) return true;  // a constant
-      return !plan.shapes[o.index].varying() || follows_from_place(plan, node, o.index, i, depth + 1);
+      return !plan.shapes[o.index].varying() || 
+             follows_from_place(plan, node, o.index, before, depth + 1);
     };
     const auto shape = [&](size_t k) {
       return shape_of_operand(inst.ops[k], plan.shapes, plan.launch, *plan.graph.function,
@@ -78,7 +82,7 @@ bool touches_memory(const Instruction& inst) {
 
 }  // namespace
 
-Bits choose_whole(const Plan& plan, const RegionPlan& rp, bool live_full) {
+Bits choose_whole(const Plan& plan, const RegionPlan& rp, const Bits& none_left) {
   const Graph& g = plan.graph;
   Bits chosen(g.nodes.size());
   if (plan.launch.scalar) return chosen;
@@ -95,7 +99,7 @@ Bits choose_whole(const Plan& plan, const RegionPlan& rp, bool live_full) {
   for (Part& p : parts) p.nodes = Bits(g.nodes.size());
   for (NodeId n : rp.region.order) {
     const bool masked = rp.masked.has(n);
-    if (!masked && live_full) continue;
+    if (!masked && none_left.has(n)) continue;
     if (masked && rp.independent[rp.component[n]]) continue;  // its lanes are seldom together
     Part& p = parts[masked ? rp.component[n] : outside];
     p.nodes.add(n);
