@@ -144,6 +144,9 @@ class Lowering {
     Value* all;
     Value* none;
   };
+  std::optional<Agreement> sign_agreement(const Node& node, ptx::Index r, uint32_t before,
+                                          int depth);
+  static Agreement both(llvm::IRBuilder<>& b, const Agreement& x, const Agreement& y, bool is_and);
   std::optional<Agreement> agreement(const Node& node, ptx::Index p, uint32_t before, int depth);
   llvm::BasicBlock* unmask_header(NodeId header);
 
@@ -206,6 +209,7 @@ class Lowering {
 
   // -- integer (lower_integer.cpp)
   bool lower_integer(const Inst& inst);
+  bool write_known_lanes(const Inst& inst);
   bool lower_linear(const Inst& inst);
   void lower_carry(const Inst& inst);
   Value* divide(const Inst& inst, Value* a, Value* b, bool is_signed, bool remainder);

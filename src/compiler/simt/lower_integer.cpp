@@ -45,6 +45,33 @@ bool folded_to_ones(const ptx::Instruction& inst) {
 }  // namespace
 
 /// add, sub, mul, mad, shl, shr, and, or, xor, cvta, mov and selp where the result is shaped.
+/// What shape.cpp computed lane by lane.
+bool Lowering::write_known_lanes(const Inst& inst) {
+  switch (inst.op) {
+    case Op::min:
+    case Op::max:
+    case Op::shl:
+    case Op::shr:
+    case Op::and_:
+    case Op::or_:
+    case Op::xor_:
+    case Op::div:
+    case Op::rem:
+      break;
+    default:
+      return false;
+  }
+  const PType t = inst.type();
+  if (scalar_mode() || !ptx::is_int(t)) return false;
+  const Shape shape = transfer_of(inst);
+  const auto base = shape.known_base();
+  if (!base) return false;
+  Val v = Val::scalar(ConstantInt::get(scalar_type(t), static_cast<uint64_t>(*base), true));
+  v.offsets = shape.offsets;
+  write(inst.ops[0], v, t);
+  return true;
+}
+
 bool Lowering::lower_linear(const Inst& inst) {
   const PType t = inst.type();
   const uint32_t n = static_cast<uint32_t>(bits_of(t));
@@ -339,8 +366,12 @@ void Lowering::lower_setp(const Inst& inst) {
   bool uniform = true;
   for (const Val& v : args) uniform &= v.uniform();
   if (!uniform && shape.uniform() && !three) {
-    // Planned uniform although the operands are not: base and bound settle it (compare_is_uniform).
-    p = compare(inst, t, a.base, b.base);
+    // Planned uniform although the operands are not: base and bound settle it, or all are known.
+    const auto first_lane = [&](const Val& v) {
+      const int64_t offset = v.offsets.empty() ? 0 : v.offsets[0];
+      return b_.CreateAdd(v.base, ConstantInt::get(v.base->getType(), static_cast<uint64_t>(offset), true));
+    };
+    p = compare(inst, t, first_lane(a), first_lane(b));
     uniform = true;
   } else {
     Value* x = uniform ? a.base : vec(a);
@@ -501,6 +532,7 @@ bool Lowering::lower_integer(const Inst& inst) {
       return true;
     return lower_mov(inst), true;
   }
+  if (write_known_lanes(inst)) return true;
   if (t == PType::f32 || t == PType::f64 || t == PType::f16 || t == PType::bf16 ||
       t == PType::f16x2 || t == PType::bf16x2 || t == PType::f32x2) {
     if (inst.op != Op::selp && inst.op != Op::slct) return false;

@@ -112,11 +112,10 @@ Lowering::Slot& Lowering::slot(Index r) {
   return s;
 }
 
-/// An integer that is one number known when the kernel is compiled.
+/// An integer that is known in every lane when the kernel is compiled.
 bool Lowering::has_known_value(Index r) const {
-  const Shape& shape = plan_.shapes[r];
   llvm::Type* t = register_type(r);
-  return shape.uniform() && shape.low == shape.high && t->isIntegerTy() && !t->isIntegerTy(1);
+  return plan_.shapes[r].known_base() && t->isIntegerTy() && !t->isIntegerTy(1);
 }
 
 Val Lowering::read_reg(Index r) {
@@ -124,8 +123,10 @@ Val Lowering::read_reg(Index r) {
   const Shape& shape = plan_.shapes[r];
   if (has_known_value(r)) {
     // The analysis used the constant; the rules of lower_integer.cpp need to see it too.
-    return Val::scalar(
-        ConstantInt::get(s.value->getAllocatedType(), static_cast<uint64_t>(shape.low), true));
+    Val v = Val::scalar(ConstantInt::get(s.value->getAllocatedType(),
+                                         static_cast<uint64_t>(*shape.known_base()), true));
+    v.offsets = shape.offsets;
+    return v;
   }
   Value* v = b_.CreateLoad(s.value->getAllocatedType(), s.value);
   if (nan_bits_ && plan_.nans.raw.has(r)) v = canonical_nan(v);

@@ -14,6 +14,24 @@ namespace {
 /// PTX instructions of a region that may be made twice: LLVM's time is the price.
 constexpr uint32_t most_instructions = 400;
 
+/// Is number `r`, as instruction `before` of the node finds it, made by `and` and `or` of the lanes'
+/// places?
+bool joins_places(const Plan& plan, const Node& node, ptx::Index r, uint32_t before, int depth) {
+  if (plan.shapes[r].shaped()) return true;
+  std::vector<ptx::Index> uses, defs;
+  while (before > node.begin) {
+    const Instruction& inst = plan.graph.inst(node, --before);
+    uses_and_defs(plan.graph, inst, uses, defs);
+    if (std::find(defs.begin(), defs.end(), r) == defs.end()) continue;
+    if ((inst.op != Op::and_ && inst.op != Op::or_) || inst.guard != ptx::no_index || depth > 8)
+      return false;
+    return std::all_of(uses.begin(), uses.end(), [&](ptx::Index u) {
+      return joins_places(plan, node, u, before, depth + 1);
+    });
+  }
+  return false;
+}
+
 /// Does predicate `p`, as instruction `before` of the node finds it, follow from comparisons of the
 /// lanes' places with what is the same in all?
 bool follows_from_place(const Plan& plan, const Node& node, ptx::Index p, uint32_t before,
@@ -41,7 +59,9 @@ bool follows_from_place(const Plan& plan, const Node& node, ptx::Index p, uint32
       case Op::setp: {
         if (inst.ops[0].kind != ptx::Operand::Kind::reg || ptx::is_float(inst.type())) return false;
         const Shape a = shape(1), b = shape(2);
-        if (!(a.shaped() && b.uniform()) && !(a.uniform() && b.shaped())) return false;
+        const bool of_signs = tests_sign(inst) && inst.ops[1].kind == ptx::Operand::Kind::reg &&
+                              joins_places(plan, node, inst.ops[1].index, before, 0);
+        if (!of_signs && !(a.shaped() && b.uniform()) && !(a.uniform() && b.shaped())) return false;
         return inst.ops.size() == 3 || operand(3);
       }
       case Op::and_:
@@ -81,6 +101,13 @@ bool touches_memory(const Instruction& inst) {
 }
 
 }  // namespace
+
+bool tests_sign(const Instruction& setp) {
+  const ptx::Operand& zero = setp.ops[2];
+  return (setp.type() == ptx::Type::s32 || setp.type() == ptx::Type::s64) &&
+         (setp.has(Tok::lt) || setp.has(Tok::ge)) && zero.kind == ptx::Operand::Kind::imm &&
+         zero.bits == 0;
+}
 
 Bits choose_whole(const Plan& plan, const RegionPlan& rp, const Bits& none_left) {
   const Graph& g = plan.graph;
