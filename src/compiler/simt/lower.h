@@ -52,6 +52,11 @@ struct Val {
   llvm::Value* vec = nullptr;
   uint8_t zeros = 0;  ///< addresses of instructions: known trailing zero bits of the base
   bool computed = false;  ///< addresses: no value out of memory is in it, so lanes may lie in a row
+  /// Addresses, where known: index_base + index * index_scale, of <W x i32> and as they are extended.
+  llvm::Value* index = nullptr;
+  llvm::Value* index_base = nullptr;
+  uint8_t index_scale = 1;
+  bool index_signed = false;
   bool uniform() const { return base && offsets.empty() && !correction; }
   bool shaped() const { return base != nullptr; }
   static Val scalar(llvm::Value* v) {
@@ -283,6 +288,11 @@ class Lowering {
   Address address(const Inst& inst, const ptx::Operand& o);
   uint8_t address_zeros(const ptx::Operand& o) const;
   bool comes_from_memory(ptx::Index r);
+  void find_index(ptx::Index address, int64_t offset, Val& at);
+  bool comes_again_behind_barrier(NodeId id) const;
+  Value* step_of(ptx::Index r, int depth);
+  void prefetch_next(const Inst& inst, const Val& at, uint64_t bytes);
+  Value* gather_by_index(const Val& at, llvm::Type* t, uint64_t bytes);
   Value* lies_in_a_row(const Val& at, uint64_t bytes, Value*& first);
   Val to_host(ptx::Space space, Val v);
   void lower_load(const Inst& inst);

@@ -152,8 +152,11 @@ std::vector<Value*> pair_within(IRBuilder<>& b, const std::vector<Value*>& words
 
 Val moved(IRBuilder<>& b, Val at, int64_t bytes) {
   Value*& number = at.shaped() ? at.base : at.vec;
-  number =
-      b.CreateAdd(number, ConstantInt::get(number->getType(), static_cast<uint64_t>(bytes), true));
+  const auto plus = [&](Value* n) {
+    return b.CreateAdd(n, ConstantInt::get(n->getType(), static_cast<uint64_t>(bytes), true));
+  };
+  number = plus(number);
+  if (at.index) at.index_base = plus(at.index_base);
   return at;
 }
 

@@ -218,5 +218,27 @@ TEST(Places, AnIndexWithoutASignIsNotExtendedByOne) {
   expect_agreement(job, 1);
 }
 
+/// Tiles of a matrix, 64 x %n rows of it behind each other, through shared memory.
+Job tiles(uint32_t rows) {
+  return kernel(
+      fmt::format("ld.param.u32 %y, [n];\nshl.b32 %y, %y, {};\nmov.u32 %i, %me;\nmov.u32 %z, 0;\n"
+                  "shl.b32 %s, %me, 2;\n"
+                  "L_turn:\nmul.wide.u32 %wide, %i, 4;\nadd.u64 %from, %in, %wide;\n"
+                  "ld.global.u32 %tx, [%from];\nst.shared.u32 [%s], %tx;\nbar.sync 0;\n"
+                  "ld.shared.u32 %ty, [room+20];\nadd.u32 %x, %x, %ty;\nbar.sync 0;\n"
+                  "add.u32 %i, %i, %y;\nadd.u32 %z, %z, 1;\nsetp.lt.u32 %p, %z, 5;\n"
+                  "@%p bra L_turn;\n",
+                  rows),
+      64, 1);
+}
+
+TEST(Places, TheNextTileIsAskedForBeforeTheBarrier) {
+  const Job job = tiles(3);
+  const std::string code = code_of(job);
+  ASSERT_FALSE(code.empty());
+  EXPECT_EQ(count(code, "call void @llvm.prefetch"), 1u) << "a line of 16 lanes\n" << code;
+  expect_agreement(job, 1);
+}
+
 }  // namespace
 }  // namespace limen::test
