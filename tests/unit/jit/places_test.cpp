@@ -31,11 +31,12 @@ Job kernel(const std::string& body, uint32_t block_x, uint32_t block_y, uint64_t
       ".version 8.0\n.target sm_80\n.address_size 64\n"
       ".visible .entry k(.param .u64 in, .param .u64 out, .param .u32 n)\n{{\n"
       ".shared .align 16 .b8 room[4096];\n"
-      ".reg .u64 %in, %to, %at, %from, %wide;\n.reg .u32 %tx, %ty, %me, %x, %y, %z, %i, %s;\n"
+      ".reg .u64 %in, %base, %own, %to, %at, %from, %wide;\n.reg .u32 %tx, %ty, %me, %x, %y, %z, %i, %s, %v, "
+      "%rows, %grow;\n"
       ".reg .u16 %h, %g;\n.reg .s64 %d;\n.reg .pred %p, %q;\n.reg .f32 %f;\n"
       "mov.u32 %tx, %tid.x;\nmov.u32 %ty, %tid.y;\nmad.lo.u32 %me, %ty, {}, %tx;\n"
-      "ld.param.u64 %in, [in];\nld.param.u64 %to, [out];\nmul.wide.u32 %wide, %me, 4;\n"
-      "add.u64 %to, %to, %wide;\nmov.u32 %x, 0;\n{}"
+      "ld.param.u64 %in, [in];\nld.param.u64 %base, [out];\nmul.wide.u32 %own, %me, 4;\n"
+      "add.u64 %to, %base, %own;\nmov.u32 %x, 0;\n{}"
       "L_end:\nst.global.u32 [%to], %x;\nret;\n}}\n",
       block_x, body);
   job.width = 16;
@@ -221,12 +222,12 @@ TEST(Places, AnIndexWithoutASignIsNotExtendedByOne) {
 /// Tiles of a matrix, 64 x %n rows of it behind each other, through shared memory.
 Job tiles(uint32_t rows) {
   return kernel(
-      fmt::format("ld.param.u32 %y, [n];\nshl.b32 %y, %y, {};\nmov.u32 %i, %me;\nmov.u32 %z, 0;\n"
+      fmt::format("ld.param.u32 %rows, [n];\nshl.b32 %grow, %rows, {};\nmov.u32 %i, %me;\nmov.u32 %z, 0;\n"
                   "shl.b32 %s, %me, 2;\n"
                   "L_turn:\nmul.wide.u32 %wide, %i, 4;\nadd.u64 %from, %in, %wide;\n"
-                  "ld.global.u32 %tx, [%from];\nst.shared.u32 [%s], %tx;\nbar.sync 0;\n"
-                  "ld.shared.u32 %ty, [room+20];\nadd.u32 %x, %x, %ty;\nbar.sync 0;\n"
-                  "add.u32 %i, %i, %y;\nadd.u32 %z, %z, 1;\nsetp.lt.u32 %p, %z, 5;\n"
+                  "ld.global.u32 %v, [%from];\nst.shared.u32 [%s], %v;\nbar.sync 0;\n"
+                  "ld.shared.u32 %y, [room+20];\nadd.u32 %x, %x, %y;\nbar.sync 0;\n"
+                  "add.u32 %i, %i, %grow;\nadd.u32 %z, %z, 1;\nsetp.lt.u32 %p, %z, 5;\n"
                   "@%p bra L_turn;\n",
                   rows),
       64, 1);
