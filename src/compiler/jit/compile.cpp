@@ -275,6 +275,7 @@ struct Choice {
   uint32_t width;
   std::string why;
   bool if_waits_allow = false;  ///< only where waits_as_warp says so
+  bool may_widen = false;       ///< twice the lanes where that is worth it, see widens
   simt::Progress progress = simt::Progress::together;
 };
 
@@ -284,6 +285,41 @@ uint32_t region_width(const ptx::Module&, const simt::Target& target, const Spec
   uint32_t w = float64 && !target.avx512 ? 8 : 16;
   while (w > 4 && w / 2 >= threads) w /= 2;
   return w;
+}
+
+/// Vectors that are live together at most, in bytes a lane.
+uint64_t live_bytes(const simt::Plan& plan) {
+  const simt::Graph& g = plan.graph;
+  uint64_t most = 0;
+  std::vector<Index> uses, defs;
+  for (const simt::Node& node : g.nodes) {
+    simt::Bits live(g.registers);
+    for (simt::NodeId s : node.succ) live.merge(g.live_in[s]);
+    for (uint32_t i = node.end; i-- > node.begin;) {
+      simt::uses_and_defs(g, g.inst(node, i), uses, defs);
+      for (Index d : defs) live.remove(d);
+      for (Index u : uses) live.add(u);
+      uint64_t bytes = 0;
+      live.each([&](size_t r) {
+        if (r != g.carry() && plan.shapes[r].varying())
+          bytes += static_cast<uint64_t>(simt::bits_of(g.function->registers[r].type)) / 8;
+      });
+      most = std::max(most, bytes);
+    }
+  }
+  return most;
+}
+
+/// Is a kernel with barriers better off with twice the lanes? What is done once a warp and barrier
+/// then weighs half (needleman_wunsch, dgemm_tiled). Not where the vectors would not fit into the
+/// registers, nor where rows of a block would lie in one warp.
+bool widens(const simt::Plan& plan) {
+  constexpr uint64_t registers = 16 * 32;  // bytes, of AVX2
+  const simt::LaunchShape& l = plan.launch;
+  const uint32_t lanes = 2 * l.width;
+  const bool rows = l.block[0] % lanes == 0;
+  return plan.graph.has_barrier && rows && l.threads() >= 2 * lanes &&
+         live_bytes(plan) * lanes <= registers * 3 / 2;
 }
 
 /// Functions that read what other threads may change, themselves or through what they call.
@@ -345,7 +381,9 @@ std::vector<Choice> choices(const Program& p, const Specialization& spec,
                                   : region_width(p.module, host_target(), spec, all.float64);
   if (all.warp_ops) width = 32;
   std::vector<Choice> list;
-  const Choice region{Strategy::region, width, "region loops"};
+  Choice region{Strategy::region, width, "region loops"};
+  region.may_widen =
+      !spec.width && !all.warp_ops && spec.block[0] && p.functions.empty() && !host_target().avx512;
   const Choice fiber{Strategy::fiber, 32, ""}, lane{Strategy::lane, 1, ""};
   auto add = [&](Choice c, const std::string& why) {
     if (!why.empty()) c.why = why;
@@ -451,7 +489,15 @@ Attempt attempt(const Program& p, const Specialization& spec, const Choice& choi
                            calls_that_wait(watchers), result.why);
   };
   auto plan = plan_for(p.kernel);
+  if (plan && choice.may_widen && widens(*plan)) {
+    unit.launch.width *= 2;
+    if (auto wider = plan_for(p.kernel))
+      plan = std::move(wider);
+    else
+      unit.launch.width = choice.width;
+  }
   if (!plan) return result;
+  const uint32_t width = unit.launch.width;
   const InlineChoice inline_choice(p);
   if (choice.if_waits_allow && !simt::waits_as_warp(*plan, result.why)) return result;
   simt::Lowering lowering(unit, *plan, p.kernel, shared.variables, shared.frames[p.kernel]);
@@ -473,7 +519,7 @@ Attempt attempt(const Program& p, const Specialization& spec, const Choice& choi
   }
   const std::string tag =
       fmt::format("{}.{}x{}x{}.s{}w{}", kernel.name.substr(0, 60), spec.block[0], spec.block[1],
-                  spec.block[2], static_cast<int>(choice.strategy), choice.width);
+                  spec.block[2], static_cast<int>(choice.strategy), width);
   dump("raw", tag, module);
   std::string broken;
   llvm::raw_string_ostream broken_out(broken);
@@ -497,7 +543,7 @@ Attempt attempt(const Program& p, const Specialization& spec, const Choice& choi
   }
   k.meta.abi_version = kernel::kernel_abi_version;
   k.meta.strategy = choice.strategy;
-  k.meta.width = choice.width;
+  k.meta.width = width;
   k.meta.slot_bytes = lowering.slot_bytes();
   k.meta.local_frame_bytes = static_cast<uint32_t>(shared.frames[p.kernel].local_bytes);
   k.meta.native_frame_bytes =

@@ -199,10 +199,10 @@ void return_early(Graph& graph) {
       const bool alone = node.end - node.begin <= (node.leave == Leave::fall ? 0u : 1u);
       if (ends[n] || !alone) continue;
       const Instruction* last = graph.last(node);
-      const bool end = node.leave == Leave::ret
-                           ? !last || last->op == Op::ret || last->op == Op::exit
-                           : (node.leave == Leave::fall || node.leave == Leave::branch) &&
-                                 ends[node.succ[0]];
+      const bool end =
+          node.leave == Leave::ret
+              ? !last || last->op == Op::ret || last->op == Op::exit
+              : (node.leave == Leave::fall || node.leave == Leave::branch) && ends[node.succ[0]];
       if (end) ends[n] = 1, grew = true;
     }
   }
@@ -489,7 +489,8 @@ struct Builder {
     NodeId main_ret = no_node;
     for (NodeId u : rpo)
       if (region.succ[u].empty() && graph.nodes[u].leave == Leave::ret) main_ret = u;
-    // A persistent kernel's loop may end by returns inside it only; a trap is no way out then either.
+    // A persistent kernel's loop may end by returns inside it only; a trap is no way out then
+    // either.
     auto leads_out = [&](NodeId u) {
       if (barrier) return graph.nodes[u].leave == Leave::barrier;
       return main_ret == no_node ? graph.nodes[u].leave == Leave::cond_ret : u == main_ret;
@@ -540,7 +541,8 @@ struct Builder {
       for (NodeId s : region.flow[u]) reversed[s].push_back(u), forward[u].push_back(s);
       if (region.flow[u].empty()) reversed[exit].push_back(u), forward[u].push_back(exit);
     }
-    // Endless loops never reach the exit: tie a node of each to it, one that returns if there is any.
+    // Endless loops never reach the exit: tie a node of each to it, one that returns if there is
+    // any.
     for (;;) {
       std::vector<NodeId> order = reverse_postorder(reversed, exit);
       Bits reached(n + 1);

@@ -85,8 +85,8 @@ bool is_warp_sync(const ptx::Instruction& inst);
 void uses_and_defs(const Graph& graph, const ptx::Instruction& inst, std::vector<Index>& uses,
                    std::vector<Index>& defs);
 
-/// Analyses keep tables of nodes x registers and nodes x nodes. Functions for which those would take
-/// gigabytes (no compiler writes such) are not analysed; `why` has the numbers.
+/// Analyses keep tables of nodes x registers and nodes x nodes. Functions for which those would
+/// take gigabytes (no compiler writes such) are not analysed; `why` has the numbers.
 bool is_too_large(const ptx::Function& function, std::string& why);
 
 /// Where nodes end but for branches.

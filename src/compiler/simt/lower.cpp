@@ -20,11 +20,6 @@ using ptx::Op;
 using ptx::Operand;
 using ptx::Tok;
 
-namespace {
-constexpr uint64_t slot_header_bytes = 64;  // u32 next region + 1, u32 live lanes
-constexpr uint64_t slot_next = 0, slot_live = 4;
-}  // namespace
-
 Lowering::Lowering(Unit& unit, const Plan& plan, Index function_index,
                    const std::vector<uint64_t>& shared_offsets, const FrameLayout& frame)
     : unit_(unit),
@@ -34,7 +29,8 @@ Lowering::Lowering(Unit& unit, const Plan& plan, Index function_index,
       shared_offsets_(shared_offsets),
       frame_(frame),
       llvm_(unit.module.getContext()),
-      b_(llvm_) {}
+      b_(llvm_),
+      none_left_(plan.graph.nodes.size()) {}
 
 void Lowering::fail(const Inst& inst, const std::string& what) {
   if (!unit_.error.empty()) return;
@@ -94,6 +90,7 @@ Value* Lowering::initial_mask(Value* warp) {
 
 void Lowering::make_kernel_region() {
   lay_out_slots();
+  none_left_ = nodes_before_exits();
   std::vector<llvm::Function*> regions;
   for (uint32_t i = 0; i < plan_.regions.size(); ++i) regions.push_back(make_region(i));
 
@@ -179,116 +176,35 @@ void Lowering::make_kernel_region() {
   b_.CreateRetVoid();
 }
 
-/// One record a warp holds every register that lives across some barrier.
-void Lowering::lay_out_slots() {
-  slot_map_.assign(plan_.graph.registers, 0);
-  uint64_t at = slot_header_bytes;
-  if (plan_.regions.size() == 1) {
-    slot_bytes_ = 0;
-    return;
+/// Nodes that lanes come to only while none of their warp has left the kernel.
+Bits Lowering::nodes_before_exits() const {
+  const Graph& g = plan_.graph;
+  Bits before(g.nodes.size()), left(g.nodes.size());
+  if (!unit_.launch.block_known() || unit_.launch.threads() % width() != 0) return before;
+  std::vector<NodeId> open;
+  const auto reach = [&](NodeId n) {
+    if (!left.has(n)) left.add(n), open.push_back(n);
+  };
+  for (const RegionPlan& p : plan_.regions) {
+    bool under_mask = false;
+    for (NodeId n : p.region.order) {
+      const Leave leave = g.nodes[n].leave;
+      if (leave == Leave::cond_ret) reach(n);
+      under_mask |= p.masked.has(n) && (leave == Leave::cond_ret || leave == Leave::ret);
+    }
+    // Others of the warp are anywhere in the masked nodes then.
+    if (under_mask)
+      for (NodeId n : p.region.order) reach(n);
   }
-  Bits live(plan_.graph.registers);
-  for (size_t i = 1; i < plan_.regions.size(); ++i)
-    live.merge(plan_.graph.live_in[plan_.regions[i].region.entry]);
-  const DataLayout& dl = unit_.module.getDataLayout();
-  live.each([&](size_t r) {
-    llvm::Type* t = register_type(static_cast<Index>(r));
-    const Shape& s = plan_.shapes[r];
-    uint64_t size = s.varying() ? (t->isIntegerTy(1) ? 8 : dl.getTypeAllocSize(t) * width())
-                                : std::max<uint64_t>(8, dl.getTypeAllocSize(t));
-    uint64_t align = s.varying() ? std::min<uint64_t>(64, size) : 8;
-    at = (at + align - 1) / align * align;
-    slot_map_[r] = at;
-    at += size;
-    if (s.guarded) {
-      at = (at + 63) / 64 * 64;
-      at += uint64_t{8} * width() + 8;
-    }
-  });
-  slot_bytes_ = static_cast<uint32_t>((at + 63) / 64 * 64);
-}
-
-namespace {
-uint64_t correction_at(uint64_t at) { return (at + 8 + 63) / 64 * 64; }
-}  // namespace
-
-void Lowering::load_slots(uint32_t region) {
-  Value* slots = ctx_field(offsetof(BlockContext, slots), b_.getPtrTy());
-  Value* own = b_.CreateInBoundsGEP(
-      b_.getInt8Ty(), slots,
-      b_.CreateMul(b_.CreateZExt(warp_, b_.getInt64Ty()), b_.getInt64(slot_bytes_)));
-  auto at = [&](uint64_t o) { return b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), own, o); };
-  Value* live = mask_of_bits(b_.CreateLoad(b_.getInt32Ty(), at(slot_live)));
-  b_.CreateStore(live, live_);
-  plan_.graph.live_in[plan_.regions[region].region.entry].each([&](size_t r) {
-    Slot& s = slot(static_cast<Index>(r));
-    const Shape& shape = plan_.shapes[r];
-    llvm::Type* t = s.value->getAllocatedType();
-    if (shape.varying() && t->getScalarType()->isIntegerTy(1)) {
-      b_.CreateStore(mask_of_bits(b_.CreateLoad(b_.getInt32Ty(), at(slot_map_[r]))), s.value);
-      return;
-    }
-    b_.CreateStore(b_.CreateLoad(t, at(slot_map_[r])), s.value);
-    if (!s.correction) return;
-    uint64_t c = correction_at(slot_map_[r]);
-    b_.CreateStore(b_.CreateLoad(s.correction->getAllocatedType(), at(c)), s.correction);
-    b_.CreateStore(b_.CreateLoad(b_.getInt1Ty(), at(c + 8 * width())), s.exact);
-  });
-}
-
-void Lowering::save_slots(uint32_t region, NodeId barrier) {
-  Value* slots = ctx_field(offsetof(BlockContext, slots), b_.getPtrTy());
-  Value* own = b_.CreateInBoundsGEP(
-      b_.getInt8Ty(), slots,
-      b_.CreateMul(b_.CreateZExt(warp_, b_.getInt64Ty()), b_.getInt64(slot_bytes_)));
-  auto at = [&](uint64_t o) { return b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), own, o); };
-  Value* live = live_full_ ? ConstantInt::getTrue(vec_type(int_type(1)))
-                           : static_cast<Value*>(b_.CreateLoad(live_->getAllocatedType(), live_));
-  b_.CreateStore(bits(live), at(slot_live));
-  // What this region does not write is in the record already.
-  Bits written(plan_.graph.registers);
-  std::vector<Index> uses, defs;
-  for (NodeId n : rp_->region.order)
-    for (uint32_t i = plan_.graph.nodes[n].begin; i < plan_.graph.nodes[n].end; ++i) {
-      uses_and_defs(plan_.graph, plan_.graph.inst(plan_.graph.nodes[n], i), uses, defs);
-      for (Index d : defs) written.add(d);
-    }
-  if (region != 0) {  // the barrier before this region may have written a bar.red result
-    for (NodeId n = 0; n < plan_.graph.nodes.size(); ++n)
-      if (plan_.region_after[n] == region && plan_.graph.nodes[n].leave == Leave::barrier) {
-        uses_and_defs(plan_.graph, *plan_.graph.last(plan_.graph.nodes[n]), uses, defs);
-        for (Index d : defs) written.add(d);
-      }
+  while (!open.empty()) {
+    const NodeId n = open.back();
+    open.pop_back();
+    for (NodeId s : g.nodes[n].succ) reach(s);
   }
-  NodeId after = plan_.graph.nodes[barrier].succ[0];
-  plan_.graph.live_in[after].each([&](size_t r) {
-    if (!written.has(r)) return;
-    Slot& s = slot(static_cast<Index>(r));
-    llvm::Type* t = s.value->getAllocatedType();
-    Value* v = b_.CreateLoad(t, s.value);
-    if (plan_.shapes[r].varying() && t->getScalarType()->isIntegerTy(1)) {
-      b_.CreateStore(bits(v), at(slot_map_[r]));
-      return;
-    }
-    b_.CreateStore(v, at(slot_map_[r]));
-    if (!s.correction) return;
-    uint64_t c = correction_at(slot_map_[r]);
-    b_.CreateStore(b_.CreateLoad(s.correction->getAllocatedType(), s.correction), at(c));
-    b_.CreateStore(b_.CreateLoad(b_.getInt1Ty(), s.exact), at(c + 8 * width()));
-  });
+  for (NodeId n = 0; n < g.nodes.size(); ++n)
+    if (!left.has(n)) before.add(n);
+  return before;
 }
-
-namespace {
-bool region_exits(const Graph& g, const Region& r) {
-  bool masked_exit = false;
-  size_t rets = 0;
-  for (NodeId n : r.order) {
-    if (g.nodes[n].leave == Leave::cond_ret) masked_exit = true;
-    rets += g.nodes[n].leave == Leave::ret;
-  }
-  return masked_exit || rets > 0;
-}
-}  // namespace
 
 llvm::Function* Lowering::make_region(uint32_t index) {
   auto* ft = FunctionType::get(b_.getInt32Ty(), {b_.getPtrTy(), b_.getInt32Ty()}, false);
@@ -304,17 +220,6 @@ llvm::Function* Lowering::make_region(uint32_t index) {
     b_.CreateStore(initial_mask(warp_), live_);
   else
     load_slots(index);
-  const bool whole = unit_.launch.block_known() && unit_.launch.threads() % width() == 0;
-  bool may_exit = false;
-  for (const RegionPlan& p : plan_.regions) may_exit |= region_exits(plan_.graph, p.region);
-  // All lanes for sure: whole warps, and no lane can leave before this region's last node.
-  bool early_exit = false;
-  for (const RegionPlan& p : plan_.regions)
-    for (NodeId n : p.region.order) {
-      const Node& node = plan_.graph.nodes[n];
-      early_exit |= node.leave == Leave::cond_ret || (node.leave == Leave::ret && p.masked.has(n));
-    }
-  live_full_ = whole && !early_exit;
   emit_nodes(rp);
   return fn;
 }
@@ -331,7 +236,6 @@ void Lowering::make_kernel_fiber() {
                                                         offsetof(kernel::WarpContext, warp)));
     live_ = entry_alloca(vec_type(int_type(1)), "live", false);
     b_.CreateStore(initial_mask(warp_), live_);
-    live_full_ = false;
   }
   emit_nodes(plan_.regions[0]);
 }
@@ -358,7 +262,6 @@ void Lowering::make_function() {
   if (!scalar_mode()) {
     live_ = entry_alloca(vec_type(int_type(1)), "live", false);
     b_.CreateStore(mask_of_bits(fn->getArg(3)), live_);
-    live_full_ = false;
   }
   if (frame_.local_bytes) {
     auto* t = ArrayType::get(b_.getInt8Ty(), frame_.local_bytes * width());
@@ -404,8 +307,8 @@ void Lowering::emit_nodes(const RegionPlan& rp) {
     heads_[id] = BasicBlock::Create(llvm_, "n" + std::to_string(id), out_);
     if (rp.masked.has(id)) masks_[id] = entry_alloca(vec_type(int_type(1)), "mask");
   }
-  region_live_full_ = live_full_;
-  whole_ = choose_whole(plan_, rp, live_full_);
+  whole_ = choose_whole(plan_, rp, none_left_);
+  live_full_ = none_left_.has(rp.region.entry);
   whole_heads_.assign(n, nullptr);
   whole_.each([&](size_t id) {
     whole_heads_[id] = BasicBlock::Create(llvm_, "w" + std::to_string(id), out_);
@@ -433,6 +336,7 @@ void Lowering::emit_nodes(const RegionPlan& rp) {
 void Lowering::emit_node(NodeId id) {
   node_ = id;
   node_mask_ = nullptr;
+  live_full_ = none_left_.has(id);
   b_.SetInsertPoint(heads_[id]);
   if (rp_->masked.has(id)) {
     Value* here = b_.CreateLoad(vec_type(int_type(1)), masks_[id]);
@@ -443,9 +347,9 @@ void Lowering::emit_node(NodeId id) {
     b_.SetInsertPoint(skip);
     jump_chain(id);
     b_.SetInsertPoint(body);
-    b_.CreateStore(m == here ? Constant::getNullValue(here->getType())
-                             : b_.CreateAnd(here, b_.CreateNot(m)),
-                   masks_[id]);
+    b_.CreateStore(
+        m == here ? Constant::getNullValue(here->getType()) : b_.CreateAnd(here, b_.CreateNot(m)),
+        masks_[id]);
     node_mask_ = m;
   }
   emit_body(id);

@@ -50,8 +50,14 @@ struct Val {
   llvm::Value* correction = nullptr;  ///< <W x i64> added to base + offsets when a widening wrapped
   llvm::Value* exact = nullptr;       ///< i1: correction is zero in every lane
   llvm::Value* vec = nullptr;
-  uint8_t zeros = 0;  ///< addresses of instructions: known trailing zero bits of the base
+  uint8_t zeros = 0;      ///< addresses of instructions: known trailing zero bits of the base
   bool computed = false;  ///< addresses: no value out of memory is in it, so lanes may lie in a row
+  /// Addresses, where known: index_base + index * index_scale, of <W x i32> and as they are
+  /// extended.
+  llvm::Value* index = nullptr;
+  llvm::Value* index_base = nullptr;
+  uint8_t index_scale = 1;
+  bool index_signed = false;
   bool uniform() const { return base && offsets.empty() && !correction; }
   bool shaped() const { return base != nullptr; }
   static Val scalar(llvm::Value* v) {
@@ -98,8 +104,11 @@ class Lowering {
   void make_kernel_fiber();
   void begin_function(llvm::Function* fn);
   llvm::Function* make_region(uint32_t index);
+  Bits nodes_before_exits() const;
   void lay_out_slots();
+  bool needs_slot(ptx::Index r) const;
   void load_slots(uint32_t region);
+  void compute_again(ptx::Index r, Bits& done);
   void save_slots(uint32_t region, NodeId barrier);
   void emit_nodes(const RegionPlan& rp);
   void emit_node(NodeId id);
@@ -141,6 +150,9 @@ class Lowering {
     Value* all;
     Value* none;
   };
+  std::optional<Agreement> sign_agreement(const Node& node, ptx::Index r, uint32_t before,
+                                          int depth);
+  static Agreement both(llvm::IRBuilder<>& b, const Agreement& x, const Agreement& y, bool is_and);
   std::optional<Agreement> agreement(const Node& node, ptx::Index p, uint32_t before, int depth);
   llvm::BasicBlock* unmask_header(NodeId header);
 
@@ -153,7 +165,7 @@ class Lowering {
   llvm::Constant* splat_const(llvm::Type* scalar, int64_t v) const;
   Value* splat(Value* scalar);
   Value* offsets_vector(const Offsets& o, llvm::Type* element);
-  Value* vec(const Val& v);                   ///< materialises every lane
+  Value* vec(const Val& v);  ///< materialises every lane
   /// `scalar`, or as many of it as `v` has elements.
   static llvm::Type* like(Value* v, llvm::Type* scalar);
   Value* cast(Value* v, llvm::Type* scalar);  ///< same width reinterpretation, scalar or vector
@@ -162,6 +174,7 @@ class Lowering {
   Value* hidden(Value* v);
   Val read(const ptx::Operand& o, ptx::Type t);  ///< as t's storage type (int or float)
   Val read_int(const ptx::Operand& o, uint32_t bits);
+  bool has_known_value(ptx::Index r) const;
   Val read_reg(ptx::Index r);
   Val read_sreg(ptx::SReg s, uint8_t component);
   Value* read_cluster_sreg(ptx::SReg s, uint8_t component);
@@ -204,6 +217,7 @@ class Lowering {
 
   // -- integer (lower_integer.cpp)
   bool lower_integer(const Inst& inst);
+  bool write_known_lanes(const Inst& inst);
   bool lower_linear(const Inst& inst);
   void lower_carry(const Inst& inst);
   Value* divide(const Inst& inst, Value* a, Value* b, bool is_signed, bool remainder);
@@ -243,8 +257,8 @@ class Lowering {
   Value* half_to_float(Value* v, bool bf16);
   Value* half_operand(const Inst& inst, Value* v, bool bf16);
   Value* float_to_half(Value* v, bool bf16);
-  Value* real(Value* v, double c);  ///< constant of v's type
-  Value* canonical_nan(Value* v);   ///< f32 (or its bits): every NaN becomes 0x7fffffff
+  Value* real(Value* v, double c);            ///< constant of v's type
+  Value* canonical_nan(Value* v);             ///< f32 (or its bits): every NaN becomes 0x7fffffff
   Value* quiet_nan(Value* v, Value* number);  ///< v is a NaN: v made quiet; else `number`
   bool chooses_nan(const Inst& inst) const;
   Value* chosen_nan(const Inst& inst, Value* result, const std::vector<Value*>& operands);
@@ -277,6 +291,11 @@ class Lowering {
   Address address(const Inst& inst, const ptx::Operand& o);
   uint8_t address_zeros(const ptx::Operand& o) const;
   bool comes_from_memory(ptx::Index r);
+  void find_index(ptx::Index address, int64_t offset, Val& at);
+  bool comes_again_behind_barrier(NodeId id) const;
+  Value* step_of(ptx::Index r, int depth);
+  void prefetch_next(const Inst& inst, const Val& at, uint64_t bytes);
+  Value* gather_by_index(const Val& at, llvm::Type* t, uint64_t bytes);
   Value* lies_in_a_row(const Val& at, uint64_t bytes, Value*& first);
   Val to_host(ptx::Space space, Val v);
   void lower_load(const Inst& inst);
@@ -284,8 +303,7 @@ class Lowering {
   void lower_param(const Inst& inst, bool store);
   void check_alignment(const Inst& inst, const Val& at, uint64_t bytes);
   Value* load_vector(const Inst& inst, const Val& at, llvm::Type* t, uint64_t bytes);
-  void store_vector(const Inst& inst, const Val& at, Value* v, uint64_t bytes,
-                    uint64_t lane_bytes);
+  void store_vector(const Inst& inst, const Val& at, Value* v, uint64_t bytes, uint64_t lane_bytes);
   bool in_runs(const Offsets& o, uint64_t bytes) const;
   Value* gather(Value* base, const Val& at, llvm::Type* t, uint64_t bytes);
   /// Pointers of an access without offsets known at compile time, for loops over the lanes.
@@ -450,20 +468,21 @@ class Lowering {
   std::optional<Bits> from_memory_;  ///< registers that hold or follow from what was loaded
   std::map<ptx::Index, Storage> params_, locals_;  ///< .param storage
   std::vector<Storage> returns_;
-  std::map<std::pair<llvm::Type*, bool>, llvm::AllocaInst*> lane_rooms_;  ///< see lane_room
+  std::map<std::pair<llvm::Type*, bool>, llvm::AllocaInst*> lane_rooms_;      ///< see lane_room
   std::map<std::pair<llvm::Type*, uint32_t>, llvm::AllocaInst*> word_rooms_;  ///< see load_by_lane
   llvm::AllocaInst* texture_words_ = nullptr;  ///< operands and results of texture calls
   llvm::AllocaInst* tensor_words_ = nullptr;   ///< one lane's coordinates
-  llvm::AllocaInst* matrix_words_[static_cast<size_t>(MatrixWords::count_)] = {};  ///< fragments in memory, by operand
+  llvm::AllocaInst* matrix_words_[static_cast<size_t>(MatrixWords::count_)] =
+      {};  ///< fragments in memory, by operand
   const RegionPlan* rp_ = nullptr;
   uint32_t region_index_ = 0;
   std::vector<llvm::BasicBlock*> heads_;
   std::vector<llvm::AllocaInst*> masks_;
   std::vector<llvm::BasicBlock*> ends_;  ///< of independent components, once made
   llvm::AllocaInst* live_ = nullptr;
-  bool live_full_ = false;
-  bool region_live_full_ = false;  ///< live_full_ outside of whole versions
-  Bits whole_;                                  ///< nodes with a whole version
+  Bits none_left_;          ///< nodes before which no lane of a whole warp can have left
+  bool live_full_ = false;  ///< so it is where code is being made
+  Bits whole_;              ///< nodes with a whole version
   std::vector<llvm::BasicBlock*> whole_heads_;  ///< theirs
   bool full_ = false;                           ///< a whole version is being made
   llvm::BasicBlock* done_ = nullptr;

@@ -44,9 +44,9 @@ Val Lowering::address_in(Space space, const Operand& o) {
 Value* Lowering::shared_window() {
   auto* window = llvm::cast<LoadInst>(ctx_field(offsetof(BlockContext, shared), b_.getPtrTy()));
   // So that an access whose offset is aligned needs no test.
-  window->setMetadata(LLVMContext::MD_align,
-                      MDNode::get(llvm_, {ConstantAsMetadata::get(
-                                             b_.getInt64(kernel::least_shared_alignment))}));
+  window->setMetadata(
+      LLVMContext::MD_align,
+      MDNode::get(llvm_, {ConstantAsMetadata::get(b_.getInt64(kernel::least_shared_alignment))}));
   return b_.CreatePtrToInt(window, b_.getInt64Ty());
 }
 
@@ -66,8 +66,8 @@ void Lowering::count_loop(Value* end, uint64_t step, const std::function<void(Va
   b_.SetInsertPoint(after);
 }
 
-/// Runs the body for each block of the cluster whose bit is set (i64). The body is given what finds the
-/// place of a host address in that block's part of the window.
+/// Runs the body for each block of the cluster whose bit is set (i64). The body is given what finds
+/// the place of a host address in that block's part of the window.
 void Lowering::for_each_block(
     Value* blocks, const std::function<void(const std::function<Value*(Value*)>&)>& body) {
   Value* window = shared_window();

@@ -27,8 +27,8 @@ AtomicOrdering order_of(const ptx::Instruction& inst) {
 
 }  // namespace
 
-/// old + value of f64 as memory adds them: of NaNs the value's first, quieted in shared memory only.
-/// Measured: H200, driver 580.159.04, tests/programs/nan_sums.
+/// old + value of f64 as memory adds them: of NaNs the value's first, quieted in shared memory
+/// only. Measured: H200, driver 580.159.04, tests/programs/nan_sums.
 Value* Lowering::sum_in_memory(Value* old, Value* value, bool shared) {
   auto kept = [&](Value* nan) {
     if (!shared) return nan;
@@ -53,9 +53,8 @@ Value* Lowering::combine(const Inst& inst, Value* old, Value* b, Value* c, bool 
         return b_.CreateIntrinsic(Intrinsic::arithmetic_fence, {f->getType()}, {f});
       };
       Value *l = number(x), *r = number(y);
-      return float_to_half(inst.has(Tok::add) ? b_.CreateFAdd(l, r)
-                                              : min_max(inst, l, r, inst.has(Tok::max)),
-                           bf16);
+      return float_to_half(
+          inst.has(Tok::add) ? b_.CreateFAdd(l, r) : min_max(inst, l, r, inst.has(Tok::max)), bf16);
     };
     if (!packed) return one(old, b);
     Value* out = b_.getInt32(0);
@@ -182,14 +181,12 @@ void Lowering::lower_atomic_vector(const Inst& inst) {
   for_each_lane(active(), [&](Value* lane) {
     Value* p = pointer(load_lane(at_array, b_.getInt64Ty(), lane));
     for (size_t i = 0; i < in.size(); ++i) {
-      Value* old =
-          atomic_one(inst, element(p, i), load_lane(in[i], st, lane), nullptr, a.shared);
+      Value* old = atomic_one(inst, element(p, i), load_lane(in[i], st, lane), nullptr, a.shared);
       if (out[i]) store_lane(out[i], st, lane, old);
     }
   });
   for (size_t i = 0; i < out.size(); ++i)
-    if (out[i])
-      write(inst.ops[0].elems[i], Val::vector(b_.CreateLoad(vec_type(st), out[i])), t);
+    if (out[i]) write(inst.ops[0].elems[i], Val::vector(b_.CreateLoad(vec_type(st), out[i])), t);
 }
 
 /// A locked instruction waits for what it misses before the next one may begin, so the lines are

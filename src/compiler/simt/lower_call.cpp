@@ -238,9 +238,9 @@ void Lowering::call_device_runtime(const Inst& inst, const ptx::Function& callee
       if (o.kind != Operand::Kind::symbol) return fail(inst, "a structure is no register");
       arrays.push_back(storage_of(o).memory);
     } else {
-      arrays.push_back(spill(o.kind == Operand::Kind::symbol ? load_storage(storage_of(o), 0, t)
-                                                             : read(o, t),
-                             scalar_type(t)));
+      arrays.push_back(
+          spill(o.kind == Operand::Kind::symbol ? load_storage(storage_of(o), 0, t) : read(o, t),
+                scalar_type(t)));
     }
   }
   llvm::Type* result_type = function.return_bytes == 4 ? i32 : i64;
@@ -260,8 +260,8 @@ void Lowering::call_device_runtime(const Inst& inst, const ptx::Function& callee
       } else {
         word = b_.CreateZExt(load_lane(arrays[i], bytes == 4 ? i32 : i64, lane), i64);
       }
-      b_.CreateStore(word, b_.CreateConstInBoundsGEP2_32(words_type, words, 0,
-                                                         static_cast<unsigned>(i)));
+      b_.CreateStore(word,
+                     b_.CreateConstInBoundsGEP2_32(words_type, words, 0, static_cast<unsigned>(i)));
     }
     Value* value = b_.CreateCall(
         ft, runtime(offsetof(Runtime, device_call)),
@@ -387,10 +387,11 @@ void Lowering::lower_call(const Inst& inst) {
       return call_device_runtime(inst, f, *function);
     if (kernel::is_old_device_function(f.name)) {
       if (unit_.error.empty()) unit_.error_code = Code::unsupported_devside_sync;
-      return fail(inst, "'" + f.name +
-                            "' is of the first device runtime (CDP1), in which kernels wait for what "
-                            "they launch; compute capability 9.0 and later have none: build for "
-                            "the second, without CUDA_FORCE_CDP1_IF_SUPPORTED");
+      return fail(inst,
+                  "'" + f.name +
+                      "' is of the first device runtime (CDP1), in which kernels wait for what "
+                      "they launch; compute capability 9.0 and later have none: build for "
+                      "the second, without CUDA_FORCE_CDP1_IF_SUPPORTED");
     }
     if (call_service(inst, f)) return;
     return fail(inst, "call of '" + f.name + "', which has no body here, is not supported");

@@ -220,8 +220,9 @@ Value* Lowering::cvt_to_half(const Inst& inst, Value* x, bool bf16) {
 
 namespace {
 
-/// ue8m0, powers of two without a sign, 0xff is NaN. Of an f32's bits: the exponent of the magnitude,
-/// one more where .rp finds anything below it. Values: NVIDIA's cuda_fp8.h 13.0, run on the host.
+/// ue8m0, powers of two without a sign, 0xff is NaN. Of an f32's bits: the exponent of the
+/// magnitude, one more where .rp finds anything below it. Values: NVIDIA's cuda_fp8.h 13.0, run on
+/// the host.
 Value* exponent_code(IRBuilderBase& b, Value* bits, const ptx::Instruction& inst) {
   auto ic = [&](uint64_t c) { return ConstantInt::get(bits->getType(), c); };
   Value* magnitude = b.CreateAnd(bits, ic(0x7fffffff));

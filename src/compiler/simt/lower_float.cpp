@@ -21,8 +21,8 @@ Value* Lowering::intrinsic(unsigned id, std::vector<Value*> args) {
   return b_.CreateIntrinsic(static_cast<Intrinsic::ID>(id), {args[0]->getType()}, args);
 }
 
-/// Arithmetic for which the machine flushes where FTZ and DAZ are on. Everything else is made of bit
-/// operations, comparisons or polynomials, which see subnormals as they are.
+/// Arithmetic for which the machine flushes where FTZ and DAZ are on. Everything else is made of
+/// bit operations, comparisons or polynomials, which see subnormals as they are.
 static bool flushed_by_machine(const ptx::Instruction& inst) {
   switch (inst.op) {
     case Op::add:
@@ -70,7 +70,8 @@ Value* Lowering::quiet_nan(Value* v, Value* number) {
   return b_.CreateSelect(b_.CreateFCmpUNO(v, v), b_.CreateBitCast(quiet, v->getType()), number);
 }
 
-/// Somebody may notice which of several f64 NaNs the instruction passes on, and LIMEN_EXACT_NAN asks.
+/// Somebody may notice which of several f64 NaNs the instruction passes on, and LIMEN_EXACT_NAN
+/// asks.
 bool Lowering::chooses_nan(const Inst& inst) const {
   if (!unit_.exact_nan || inst.type() != PType::f64) return false;
   switch (inst.op) {
@@ -80,8 +81,7 @@ bool Lowering::chooses_nan(const Inst& inst) const {
     case Op::div:
     case Op::fma:
     case Op::mad:
-      return inst.ops[0].kind != Operand::Kind::reg ||
-             !plan_.nans.compared.has(inst.ops[0].index);
+      return inst.ops[0].kind != Operand::Kind::reg || !plan_.nans.compared.has(inst.ops[0].index);
     default:
       return false;
   }
@@ -89,9 +89,9 @@ bool Lowering::chooses_nan(const Inst& inst) const {
 
 /// `result`, or in lanes where it is a NaN the first NaN among the operands, made quiet. The device
 /// looks at the second operand, then the third, then the first; a division at the first, then the
-/// second. Measured: H200, driver 580.159.04, the f64 forms of tests/golden/float.golden. No order of
-/// operands does that for this machine, whose multiply-add looks at a factor first, and the assembler
-/// exchanges those of sums and products. A choice without the branch costs twice as much
+/// second. Measured: H200, driver 580.159.04, the f64 forms of tests/golden/float.golden. No order
+/// of operands does that for this machine, whose multiply-add looks at a factor first, and the
+/// assembler exchanges those of sums and products. A choice without the branch costs twice as much
 /// (docs/design/simt.md).
 Value* Lowering::chosen_nan(const Inst& inst, Value* result, const std::vector<Value*>& operands) {
   auto choose = [&] {
@@ -103,8 +103,8 @@ Value* Lowering::chosen_nan(const Inst& inst, Value* result, const std::vector<V
     }
     return std::vector{quiet_nan(nan, nan)};
   };
-  return one_of(all(b_.CreateFCmpORD(result, result)), [&] { return std::vector{result}; },
-                choose)[0];
+  return one_of(
+      all(b_.CreateFCmpORD(result, result)), [&] { return std::vector{result}; }, choose)[0];
 }
 
 Value* Lowering::f32_result(const Inst& inst, Value* v) {
@@ -525,7 +525,8 @@ void Lowering::lower_pair(const Inst& inst) {
     for (unsigned shift : {0u, 32u}) {
       std::vector<Value*> v;
       for (Value* x : in)
-        v.push_back(flush(inst, b_.CreateBitCast(b_.CreateTrunc(b_.CreateLShr(x, shift), i32), f32)));
+        v.push_back(
+            flush(inst, b_.CreateBitCast(b_.CreateTrunc(b_.CreateLShr(x, shift), i32), f32)));
       Value* half = cast(canonical_nan(flush(inst, one(v))), b_.getInt32Ty());
       half = b_.CreateShl(b_.CreateZExt(half, in[0]->getType()), shift);
       out = out ? b_.CreateOr(out, half) : half;
@@ -555,8 +556,8 @@ bool Lowering::lower_float(const Inst& inst) {
         return false;
     }
   }
-  if (t == PType::f32x2 && (inst.op == Op::add || inst.op == Op::sub || inst.op == Op::mul ||
-                            inst.op == Op::fma))
+  if (t == PType::f32x2 &&
+      (inst.op == Op::add || inst.op == Op::sub || inst.op == Op::mul || inst.op == Op::fma))
     return lower_pair(inst), true;
   if (t != PType::f32 && t != PType::f64) return false;
   const int mode = round_mode(inst);
@@ -682,7 +683,8 @@ bool Lowering::lower_float(const Inst& inst) {
         Value* zero = b_.CreateICmpEQ(magnitude, number(0));
         if (inst.has(Tok::subnormal)) return b_.CreateAnd(small, b_.CreateNot(zero));
         // PTX counts zero as normal (PTX ISA 9.0, 9.7.3.2).
-        return b_.CreateOr(b_.CreateAnd(b_.CreateNot(small), b_.CreateICmpULT(magnitude, inf)), zero);
+        return b_.CreateOr(b_.CreateAnd(b_.CreateNot(small), b_.CreateICmpULT(magnitude, inf)),
+                           zero);
       });
       write(inst.ops[0], r, PType::pred);
       return true;

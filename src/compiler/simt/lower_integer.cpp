@@ -29,11 +29,12 @@ PType wide_of(PType t) {
   }
 }
 
-/// ptxas 13.0 folds `bfe.s32` with a constant position of 32 and more to all ones, whatever the value,
-/// where the instruction with registers gives its sign. Recorded (tests/golden/integer.golden,
-/// driver 580.159.04): lengths of 1 and more, positions 32, 63, 64 and 255; .u32, .s64, .u64 and bfi
-/// fold nothing. Not recorded, and so not imitated: a length of 0 or in a register, and constants
-/// that reach the instruction through registers, which ptxas folds or not by its optimisation level.
+/// ptxas 13.0 folds `bfe.s32` with a constant position of 32 and more to all ones, whatever the
+/// value, where the instruction with registers gives its sign. Recorded
+/// (tests/golden/integer.golden, driver 580.159.04): lengths of 1 and more, positions 32, 63, 64
+/// and 255; .u32, .s64, .u64 and bfi fold nothing. Not recorded, and so not imitated: a length of 0
+/// or in a register, and constants that reach the instruction through registers, which ptxas folds
+/// or not by its optimisation level.
 bool folded_to_ones(const ptx::Instruction& inst) {
   constexpr int64_t looked_at = 255;  // bits of a count
   const ptx::Operand &position = inst.ops[2], &length = inst.ops[3];
@@ -45,6 +46,33 @@ bool folded_to_ones(const ptx::Instruction& inst) {
 }  // namespace
 
 /// add, sub, mul, mad, shl, shr, and, or, xor, cvta, mov and selp where the result is shaped.
+/// What shape.cpp computed lane by lane.
+bool Lowering::write_known_lanes(const Inst& inst) {
+  switch (inst.op) {
+    case Op::min:
+    case Op::max:
+    case Op::shl:
+    case Op::shr:
+    case Op::and_:
+    case Op::or_:
+    case Op::xor_:
+    case Op::div:
+    case Op::rem:
+      break;
+    default:
+      return false;
+  }
+  const PType t = inst.type();
+  if (scalar_mode() || !ptx::is_int(t)) return false;
+  const Shape shape = transfer_of(inst);
+  const auto base = shape.known_base();
+  if (!base) return false;
+  Val v = Val::scalar(ConstantInt::get(scalar_type(t), static_cast<uint64_t>(*base), true));
+  v.offsets = shape.offsets;
+  write(inst.ops[0], v, t);
+  return true;
+}
+
 bool Lowering::lower_linear(const Inst& inst) {
   const PType t = inst.type();
   const uint32_t n = static_cast<uint32_t>(bits_of(t));
@@ -142,6 +170,12 @@ bool Lowering::lower_linear(const Inst& inst) {
     case Op::sub:
       combine(read(inst.ops[1], t), read(inst.ops[2], t), inst.op == Op::sub);
       break;
+    case Op::neg:
+      combine(Val::scalar(b_.getIntN(n, 0)), read(inst.ops[1], t), true);
+      break;
+    case Op::not_:
+      combine(Val::scalar(Constant::getAllOnesValue(int_type(n))), read(inst.ops[1], t), true);
+      break;
     case Op::mul:
     case Op::mad: {
       Val p;
@@ -204,7 +238,8 @@ bool Lowering::lower_linear(const Inst& inst) {
       break;
     }
     case Op::selp: {
-      Val p = read(inst.ops[3], PType::pred), a = read_bits(inst.ops[1]), c = read_bits(inst.ops[2]);
+      Val p = read(inst.ops[3], PType::pred), a = read_bits(inst.ops[1]),
+          c = read_bits(inst.ops[2]);
       r.base = b_.CreateSelect(p.base, a.base, c.base);
       if (shape.guarded) {
         Value* zero = Constant::getNullValue(vec_type(b_.getInt64Ty()));
@@ -343,8 +378,13 @@ void Lowering::lower_setp(const Inst& inst) {
     p = b_.getInt1(settled != 0);
     uniform = true;
   } else if (!uniform && shape.uniform() && !three) {
-    // Planned uniform although the operands are not: base and bound settle it (compare_is_uniform).
-    p = compare(inst, t, a.base, b.base);
+    // Planned uniform although the operands are not: base and bound settle it, or all are known.
+    const auto first_lane = [&](const Val& v) {
+      const int64_t offset = v.offsets.empty() ? 0 : v.offsets[0];
+      return b_.CreateAdd(v.base,
+                          ConstantInt::get(v.base->getType(), static_cast<uint64_t>(offset), true));
+    };
+    p = compare(inst, t, first_lane(a), first_lane(b));
     uniform = true;
   } else {
     Value* x = uniform ? a.base : vec(a);
@@ -505,6 +545,7 @@ bool Lowering::lower_integer(const Inst& inst) {
       return true;
     return lower_mov(inst), true;
   }
+  if (write_known_lanes(inst)) return true;
   if (t == PType::f32 || t == PType::f64 || t == PType::f16 || t == PType::bf16 ||
       t == PType::f16x2 || t == PType::bf16x2 || t == PType::f32x2) {
     if (inst.op != Op::selp && inst.op != Op::slct) return false;
@@ -521,6 +562,8 @@ bool Lowering::lower_integer(const Inst& inst) {
     case Op::xor_:
     case Op::cvta:
     case Op::selp:
+    case Op::neg:
+    case Op::not_:
       if (!inst.has(Tok::sat) && t != PType::pred && lower_linear(inst)) return true;
       break;
     default:
@@ -908,8 +951,8 @@ bool Lowering::lower_integer(const Inst& inst) {
                     const bool vecs = v[0]->getType()->isVectorTy();
                     Value* off = b_.CreateSub(v[0], vecs ? splat(window) : window);
                     Value* bytes = vecs ? splat(size) : size;
-                    Value* low = b_.CreateAnd(
-                        off, (uint64_t{1} << kernel::cluster_window_shift) - 1);
+                    Value* low =
+                        b_.CreateAnd(off, (uint64_t{1} << kernel::cluster_window_shift) - 1);
                     Value* end = b_.CreateShl(
                         b_.CreateZExt(read_cluster_sreg(ptx::SReg::cluster_nctarank, 0),
                                       b_.getInt64Ty()),

@@ -93,17 +93,16 @@ Value* Lowering::sin_cos(Value* x, bool is_cos) {
   llvm::Type* it =
       t->isVectorTy() ? vec_type(b_.getInt32Ty()) : static_cast<llvm::Type*>(b_.getInt32Ty());
   auto ic = [&](uint64_t v) { return ConstantInt::get(it, v, true); };
-  Value* bad = b_.CreateFCmpUEQ(b_.CreateUnaryIntrinsic(Intrinsic::fabs, x),
-                                ConstantFP::getInfinity(t));
+  Value* bad =
+      b_.CreateFCmpUEQ(b_.CreateUnaryIntrinsic(Intrinsic::fabs, x), ConstantFP::getInfinity(t));
   Value* in = b_.CreateSelect(bad, real(x, 0.0), x);
   Value* per_turn = real(x, 0x1.45f306p-3);  // 1 / (2 pi)
   Value* turns = b_.CreateFMul(in, per_turn);
   Value* rest = fma(b_, in, per_turn, b_.CreateFNeg(turns));
   Value* positive = b_.CreateFCmpOGT(turns, real(x, 0.0));
   Value* negative = b_.CreateFCmpOLT(turns, real(x, 0.0));
-  Value* beyond =
-      b_.CreateOr(b_.CreateAnd(positive, b_.CreateFCmpOLT(rest, real(x, 0.0))),
-                  b_.CreateAnd(negative, b_.CreateFCmpOGT(rest, real(x, 0.0))));
+  Value* beyond = b_.CreateOr(b_.CreateAnd(positive, b_.CreateFCmpOLT(rest, real(x, 0.0))),
+                              b_.CreateAnd(negative, b_.CreateFCmpOGT(rest, real(x, 0.0))));
   Value* bits = b_.CreateBitCast(turns, it);
   turns = b_.CreateBitCast(b_.CreateSelect(beyond, b_.CreateSub(bits, ic(1)), bits), t);
   Value* part = b_.CreateFSub(turns, b_.CreateUnaryIntrinsic(Intrinsic::roundeven, turns));

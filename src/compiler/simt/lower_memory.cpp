@@ -70,7 +70,9 @@ Val Lowering::to_host(Space space, Val v) {
       return v;
     }
     Value* lanes = vec(v);
-    return Val::vector(b_.CreateAdd(b_.CreateZExtOrTrunc(lanes, vec_type(i64)), splat(window)));
+    Val at = Val::vector(b_.CreateAdd(b_.CreateZExtOrTrunc(lanes, vec_type(i64)), splat(window)));
+    if (lanes->getType()->getScalarSizeInBits() == 32) at.index = lanes, at.index_base = window;
+    return at;
   }
   return fit(v, i64);
 }
@@ -140,8 +142,8 @@ Val Lowering::symbol_address(const Operand& o) {
   }
 }
 
-/// Known trailing zero bits of an address's base. Of what lies behind a barrier or a loop's phi LLVM
-/// sees none of them.
+/// Known trailing zero bits of an address's base. Of what lies behind a barrier or a loop's phi
+/// LLVM sees none of them.
 uint8_t Lowering::address_zeros(const Operand& o) const {
   if (o.symbol_kind == Operand::SymbolKind::param && fn_.is_entry) {
     const uint64_t offset = fn_.params[o.index].offset + static_cast<uint64_t>(o.bits);
@@ -184,6 +186,8 @@ Lowering::Address Lowering::address(const Inst& inst, const Operand& o) {
     a.at = to_host(Space::shared, v);
   } else {
     a.at = fit(v, i64);
+    if (o.symbol_kind == Operand::SymbolKind::none && o.index != ptx::no_index)
+      find_index(o.index, o.bits, a.at);
   }
   constexpr uint8_t of_window = std::countr_zero(kernel::least_shared_alignment);
   a.at.zeros = window ? std::min(address_zeros(o), of_window) : address_zeros(o);
@@ -208,15 +212,18 @@ void Lowering::check_alignment(const Inst& inst, const Val& at, uint64_t bytes) 
   bool multiple = true;
   for (int64_t o : at.offsets) multiple &= o % static_cast<int64_t>(bytes) == 0;
   if (at.shaped() && multiple && at.zeros < 64 && bytes <= uint64_t{1} << at.zeros) return;
-  if (at.shaped() && multiple) {
-    Value* low = b_.CreateAnd(at.base, b_.getInt64(bytes - 1));
+  // Multiples of the element behind a base: the base alone decides.
+  const bool by_base = at.index && at.index_scale % bytes == 0;
+  if ((at.shaped() && multiple) || by_base) {
+    Value* base = by_base ? at.index_base : at.base;
+    Value* low = b_.CreateAnd(base, b_.getInt64(bytes - 1));
     Value* bad = b_.CreateICmpNE(low, b_.getInt64(0));
     if (auto* c = dyn_cast<ConstantInt>(bad); c && c->isZero()) return;
     BasicBlock* yes = BasicBlock::Create(llvm_, "misaligned", out_);
     BasicBlock* after = BasicBlock::Create(llvm_, "aligned", out_);
     b_.CreateCondBr(bad, yes, after, MDBuilder(llvm_).createBranchWeights(1, 1000000));
     b_.SetInsertPoint(yes);
-    fault(kernel::Fault::misaligned_address, inst.line, active(), at.base);
+    fault(kernel::Fault::misaligned_address, inst.line, active(), base);
     b_.SetInsertPoint(after);
     return;
   }
@@ -241,8 +248,9 @@ void Lowering::check_alignment(const Inst& inst, const Val& at, uint64_t bytes) 
   Value* together =
       b_.CreateIntrinsic(Intrinsic::vector_reduce_or, {numbers->getType()}, {numbers});
   Value* low = b_.CreateAnd(together, ConstantInt::get(together->getType(), bytes - 1));
-  one_of(b_.CreateICmpEQ(low, ConstantInt::get(low->getType(), 0)),
-         [] { return std::vector<Value*>{}; }, exactly);
+  one_of(
+      b_.CreateICmpEQ(low, ConstantInt::get(low->getType(), 0)),
+      [] { return std::vector<Value*>{}; }, exactly);
 }
 
 namespace {
@@ -377,6 +385,9 @@ Value* Lowering::gather(Value* base, const Val& at, llvm::Type* t, uint64_t byte
         },
         [&] { return std::vector<Value*>{gather(nullptr, other, t, bytes)}; }, false)[0];
   }
+  const bool words = bytes == 4 || bytes == 8;
+  if (at.index && unit_.target.avx2 && !unit_.target.avx512 && words && width() % 8 == 0)
+    return gather_by_index(at, t, bytes);
   if (!unit_.target.avx512 && !active_full()) {
     // Without gathers as instructions LLVM makes two blocks a lane of a masked one: most of the
     // time that CUB's kernels took to compile.
@@ -545,8 +556,8 @@ Value* Lowering::load_vector(const Inst& inst, const Val& at, llvm::Type* t, uin
       Value* r = nullptr;
       uint32_t have = 0;
       for (const Piece& p : pieces) {
-        Value* ptr =
-            pointer(b_.CreateAdd(at.base, b_.getInt64(static_cast<uint64_t>(at.offsets[p.lowest()]))));
+        Value* ptr = pointer(
+            b_.CreateAdd(at.base, b_.getInt64(static_cast<uint64_t>(at.offsets[p.lowest()]))));
         auto* pt = FixedVectorType::get(t, p.count);
         Value* v;
         if (p.same) {
@@ -624,8 +635,8 @@ void Lowering::store_vector(const Inst& inst, const Val& at, Value* v, uint64_t 
     for (const Piece& p : pieces) same |= p.same;
     if (!same) {
       for (const Piece& p : pieces) {
-        Value* ptr =
-            pointer(b_.CreateAdd(at.base, b_.getInt64(static_cast<uint64_t>(at.offsets[p.lowest()]))));
+        Value* ptr = pointer(
+            b_.CreateAdd(at.base, b_.getInt64(static_cast<uint64_t>(at.offsets[p.lowest()]))));
         Value* part = b_.CreateShuffleVector(v, lanes_of(p));
         if (active_full())
           b_.CreateAlignedStore(part, ptr, Align(bytes));
@@ -698,6 +709,7 @@ void Lowering::lower_load(const Inst& inst) {
   Address a = address(inst, inst.ops[1]);
   const bool entry_param = space_of(inst) == Space::param;
   check_alignment(inst, a.at, bytes * count);
+  if (!strong) prefetch_next(inst, a.at, bytes * count);
   if (strong) compiler_barrier();
   const bool together = strong && count > 1 && bytes * count <= 16;
   if (a.at.uniform() && together) {
@@ -815,8 +827,8 @@ void Lowering::memory_fence(const Inst& inst) {
 }
 
 /// No address of this device belongs to a multicast object (cuMulticastCreate makes none). At other
-/// addresses an H200 (driver 580.159.04) stores and reduces as `st` and `red` do, and ld_reduce is a
-/// fault.
+/// addresses an H200 (driver 580.159.04) stores and reduces as `st` and `red` do, and ld_reduce is
+/// a fault.
 void Lowering::lower_multimem(const Inst& inst) {
   if (inst.has(Tok::st)) return lower_store(inst);
   if (inst.has(Tok::red)) return lower_atomic(inst);

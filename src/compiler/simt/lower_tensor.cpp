@@ -131,9 +131,9 @@ void Lowering::lower_tensor(const Inst& inst) {
   compiler_barrier();
 }
 
-/// tensormap.cp_fenceproxy: the 128 bytes of a tensor map from shared to global memory, then visible to
-/// tensor instructions. tensormap.replace: one field of each active lane's map; what a map holds is the
-/// engine's affair.
+/// tensormap.cp_fenceproxy: the 128 bytes of a tensor map from shared to global memory, then
+/// visible to tensor instructions. tensormap.replace: one field of each active lane's map; what a
+/// map holds is the engine's affair.
 void Lowering::lower_tensormap(const Inst& inst) {
   constexpr uint64_t map_bytes = 128;
   const bool replaces = inst.has(Tok::replace);

@@ -249,8 +249,8 @@ void Lowering::lower_match(const Inst& inst) {
     Value* mine = b_.CreateAnd(vec(member), splat(here));
     Value* differ = Constant::getNullValue(vec_type(b_.getInt1Ty()));
     for (uint32_t i = 0; i < width(); ++i) {
-      Value* named = b_.CreateICmpNE(b_.CreateAnd(mine, uint64_t{1} << i),
-                                     Constant::getNullValue(i32v));
+      Value* named =
+          b_.CreateICmpNE(b_.CreateAnd(mine, uint64_t{1} << i), Constant::getNullValue(i32v));
       Value* other = b_.CreateICmpNE(v, splat(b_.CreateExtractElement(v, uint64_t{i})));
       differ = b_.CreateOr(differ, b_.CreateAnd(named, other));
     }

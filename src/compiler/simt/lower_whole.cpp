@@ -17,8 +17,9 @@ using ptx::Tok;
 
 namespace {
 
-/// Whether all lanes (`all`) or none satisfy a comparison of `i + lane offset` with `bound`, from the
-/// outermost lanes alone: scalar comparisons instead of a vector's. Neither where a lane's sum wraps.
+/// Whether all lanes (`all`) or none satisfy a comparison of `i + lane offset` with `bound`, from
+/// the outermost lanes alone: scalar comparisons instead of a vector's. Neither where a lane's sum
+/// wraps.
 bool compare_outermost(IRBuilder<>& b, const Instruction& inst, const Val& i, const Val& bound,
                        Value*& all, Value*& none) {
   if (!i.shaped() || i.offsets.empty() || i.correction || !bound.uniform()) return false;
@@ -82,7 +83,7 @@ void Lowering::as_part(NodeId id, const std::function<void()>& emit) {
   const bool full = full_, live_full = live_full_;
   Value* mask = node_mask_;
   full_ = false;
-  live_full_ = region_live_full_;
+  live_full_ = none_left_.has(id);
   node_mask_ = rp_->masked.has(id) ? ConstantInt::getTrue(vec_type(int_type(1))) : nullptr;
   emit();
   full_ = full;
@@ -90,8 +91,58 @@ void Lowering::as_part(NodeId id, const std::function<void()>& emit) {
   node_mask_ = mask;
 }
 
-/// Of predicate `p` as instruction `before` of the node finds it, asked at the node's end: comparisons
-/// of the lanes' places, and what `and`, `or` and `not` make of them.
+Lowering::Agreement Lowering::both(IRBuilder<>& b, const Agreement& x, const Agreement& y,
+                                   bool is_and) {
+  return is_and ? Agreement{b.CreateAnd(x.all, y.all), b.CreateOr(x.none, y.none)}
+                : Agreement{b.CreateOr(x.all, y.all), b.CreateAnd(x.none, y.none)};
+}
+
+/// Of whether number `r` as instruction `before` of the node finds it is negative, asked at the
+/// node's end: lanes' places, and what `and` and `or` make of them.
+std::optional<Lowering::Agreement> Lowering::sign_agreement(const Node& node, ptx::Index r,
+                                                            uint32_t before, int depth) {
+  constexpr int most_depth = 8;
+  std::vector<ptx::Index> uses, defs;
+  const Inst* write = nullptr;
+  const bool place = plan_.shapes[r].shaped();
+  for (uint32_t i = node.end; i-- > (place ? before : node.begin);) {
+    uses_and_defs(plan_.graph, plan_.graph.inst(node, i), uses, defs);
+    if (std::find(defs.begin(), defs.end(), r) == defs.end()) continue;
+    if (i >= before) return std::nullopt;  // it changes before it is asked
+    write = &plan_.graph.inst(node, i);
+    before = i;
+    break;
+  }
+  if (place) {
+    const Val v = read_reg(r);
+    if (!v.shaped() || v.correction || !v.base->getType()->isIntegerTy(32)) return std::nullopt;
+    auto number = [&](int64_t n) { return b_.getInt64(static_cast<uint64_t>(n)); };
+    Value* base = b_.CreateSExt(v.base, b_.getInt64Ty());
+    int64_t least = 0, most = 0;
+    if (!v.offsets.empty()) {
+      const auto [low, high] = std::minmax_element(v.offsets.begin(), v.offsets.end());
+      least = *low, most = *high;
+    }
+    Value* low = b_.CreateAdd(base, number(least));
+    Value* high = b_.CreateAdd(base, number(most));
+    Value* exact = b_.CreateAnd(b_.CreateICmpSGE(low, number(INT32_MIN)),
+                                b_.CreateICmpSLE(high, number(INT32_MAX)));
+    return Agreement{b_.CreateAnd(exact, b_.CreateICmpSLT(high, number(0))),
+                     b_.CreateAnd(exact, b_.CreateICmpSGE(low, number(0)))};
+  }
+  if (!write || (write->op != Op::and_ && write->op != Op::or_) || write->guard != ptx::no_index ||
+      depth > most_depth)
+    return std::nullopt;
+  if (write->ops[1].kind != Operand::Kind::reg || write->ops[2].kind != Operand::Kind::reg)
+    return std::nullopt;
+  const auto x = sign_agreement(node, write->ops[1].index, before, depth + 1);
+  const auto y = sign_agreement(node, write->ops[2].index, before, depth + 1);
+  if (!x || !y) return std::nullopt;
+  return both(b_, *x, *y, write->op == Op::and_);
+}
+
+/// Of predicate `p` as instruction `before` of the node finds it, asked at the node's end:
+/// comparisons of the lanes' places, and what `and`, `or` and `not` make of them.
 std::optional<Lowering::Agreement> Lowering::agreement(const Node& node, ptx::Index p,
                                                        uint32_t before, int depth) {
   const auto written_after = [&](ptx::Index r, uint32_t i) {
@@ -112,12 +163,20 @@ std::optional<Lowering::Agreement> Lowering::agreement(const Node& node, ptx::In
   constexpr int most_depth = 8;
   std::vector<ptx::Index> uses, defs;
   uint32_t at = before;
-  for (;;) {
-    if (at == node.begin || depth > most_depth) return std::nullopt;
+  const Inst* write = nullptr;
+  if (depth > most_depth) return std::nullopt;
+  while (!write) {
+    if (at == node.begin) {
+      if (!plan_.constants.has(p)) return std::nullopt;
+      write = plan_.constants.write[p];  // in another node, but what it reads never changes either
+      at = node.end;
+      break;
+    }
     uses_and_defs(plan_.graph, plan_.graph.inst(node, --at), uses, defs);
-    if (std::find(defs.begin(), defs.end(), p) != defs.end()) break;
+    if (std::find(defs.begin(), defs.end(), p) != defs.end()) write = &plan_.graph.inst(node, at);
   }
-  const Inst& inst = plan_.graph.inst(node, at);
+  const Inst& inst = *write;
+  uses_and_defs(plan_.graph, inst, uses, defs);
   if (inst.guard != ptx::no_index || inst.ops[0].kind != ptx::Operand::Kind::reg)
     return std::nullopt;
   const auto operand = [&](size_t k) -> std::optional<Agreement> {
@@ -127,30 +186,34 @@ std::optional<Lowering::Agreement> Lowering::agreement(const Node& node, ptx::In
     if (found && o.negated) std::swap(found->all, found->none);
     return found;
   };
-  const auto both = [&](const Agreement& a, const Agreement& c, bool is_and) {
-    return is_and ? Agreement{b_.CreateAnd(a.all, c.all), b_.CreateOr(a.none, c.none)}
-                  : Agreement{b_.CreateOr(a.all, c.all), b_.CreateAnd(a.none, c.none)};
-  };
   switch (inst.op) {
     case Op::setp: {
       const ptx::Type t = inst.type();
-      for (ptx::Index u : uses)
-        if (written_after(u, at)) return std::nullopt;
       if (ptx::is_float(t) || inst.ops.size() > 4 || inst.has(Tok::xor_)) return std::nullopt;
       Agreement found{};
-      if (!compare_outermost(b_, inst, read(inst.ops[1], t), read(inst.ops[2], t), found.all,
-                             found.none))
-        return std::nullopt;
+      if (tests_sign(inst) && inst.ops[1].kind == Operand::Kind::reg &&
+          plan_.shapes[inst.ops[1].index].varying()) {
+        const auto negative = sign_agreement(node, inst.ops[1].index, at, depth + 1);
+        if (!negative) return std::nullopt;
+        found = *negative;
+        if (inst.has(Tok::ge)) std::swap(found.all, found.none);
+      } else {
+        for (ptx::Index u : uses)
+          if (written_after(u, at)) return std::nullopt;
+        if (!compare_outermost(b_, inst, read(inst.ops[1], t), read(inst.ops[2], t), found.all,
+                               found.none))
+          return std::nullopt;
+      }
       if (inst.ops.size() == 3) return found;
       const auto more = operand(3);
       if (!more) return std::nullopt;
-      return both(found, *more, inst.has(Tok::and_));
+      return both(b_, found, *more, inst.has(Tok::and_));
     }
     case Op::and_:
     case Op::or_: {
       const auto a = operand(1), c = operand(2);
       if (!a || !c) return std::nullopt;
-      return both(*a, *c, inst.op == Op::and_);
+      return both(b_, *a, *c, inst.op == Op::and_);
     }
     case Op::not_: {
       const auto a = operand(1);
@@ -205,8 +268,7 @@ void Lowering::branch_if_whole(NodeId to) {
   BasicBlock* part = BasicBlock::Create(llvm_, "part", out_);
   Value* live = live_full_ ? static_cast<Value*>(ConstantInt::getTrue(vec_type(int_type(1))))
                            : b_.CreateLoad(live_->getAllocatedType(), live_);
-  b_.CreateCondBr(all(live), whole_heads_[to], part,
-                  MDBuilder(llvm_).createBranchWeights(16, 1));
+  b_.CreateCondBr(all(live), whole_heads_[to], part, MDBuilder(llvm_).createBranchWeights(16, 1));
   b_.SetInsertPoint(part);
 }
 

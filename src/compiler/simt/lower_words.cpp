@@ -153,8 +153,11 @@ std::vector<Value*> pair_within(IRBuilder<>& b, const std::vector<Value*>& words
 Val moved(IRBuilder<>& b, Val at, int64_t bytes) {
   if (bytes == 0) return at;  // as it is: shared_offsets() looks at how it was made
   Value*& number = at.shaped() ? at.base : at.vec;
-  number =
-      b.CreateAdd(number, ConstantInt::get(number->getType(), static_cast<uint64_t>(bytes), true));
+  const auto plus = [&](Value* n) {
+    return b.CreateAdd(n, ConstantInt::get(n->getType(), static_cast<uint64_t>(bytes), true));
+  };
+  number = plus(number);
+  if (at.index) at.index_base = plus(at.index_base);
   return at;
 }
 
@@ -633,8 +636,7 @@ void Lowering::store_by_lane(const Val& at, uint64_t bytes, const std::vector<Va
 /// The values of one of two ways of code; the first is the usual one, if `usually`.
 std::vector<Value*> Lowering::one_of(Value* condition,
                                      const std::function<std::vector<Value*>()>& yes,
-                                     const std::function<std::vector<Value*>()>& no,
-                                     bool usually) {
+                                     const std::function<std::vector<Value*>()>& no, bool usually) {
   BasicBlock* first = BasicBlock::Create(llvm_, "usual", out_);
   BasicBlock* second = BasicBlock::Create(llvm_, "rare", out_);
   BasicBlock* after = BasicBlock::Create(llvm_, "either", out_);

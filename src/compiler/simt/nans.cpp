@@ -51,8 +51,8 @@ bool is_copy(const Instruction& inst) {
 /// Sums and multiply-adds rounded to nearest: LLVM folds negated operands into the instruction.
 bool is_sum(const Instruction& inst) {
   const bool directed = inst.has(Tok::rz) || inst.has(Tok::rm) || inst.has(Tok::rp);
-  return !directed && (inst.op == Op::add || inst.op == Op::sub || inst.op == Op::fma ||
-                       inst.op == Op::mad);
+  return !directed &&
+         (inst.op == Op::add || inst.op == Op::sub || inst.op == Op::fma || inst.op == Op::mad);
 }
 
 /// Operands that a copy takes its value from: [1, end).
@@ -83,8 +83,8 @@ bool reads_nan_bits(const NanPlan& plan, const Instruction& inst) {
   if (inst.op == Op::setp || inst.op == Op::set || inst.op == Op::testp)
     return last != Type::f32 && last != Type::f64;
   if (inst.op == Op::cvt)
-    return last != Type::f32 || !(makes_canonical_nan(inst) || ptx::is_int(inst.type(0)) ||
-                                  is_half(inst.type(0)));
+    return last != Type::f32 ||
+           !(makes_canonical_nan(inst) || ptx::is_int(inst.type(0)) || is_half(inst.type(0)));
   return !is_arithmetic(inst.op) || (last != Type::f32 && last != Type::f64);
 }
 

@@ -8,9 +8,9 @@
 namespace limen::simt {
 
 struct NanPlan {
-  Bits raw;   ///< registers that only ever hold f32 results or copies of them: put right when read
+  Bits raw;  ///< registers that only ever hold f32 results or copies of them: put right when read
   Bits compared;  ///< registers that are only compared or made integers: which NaN never matters
-  Bits summed;    ///< registers that only go into sums: there a sign folds away without touching NaNs
+  Bits summed;  ///< registers that only go into sums: there a sign folds away without touching NaNs
 };
 
 NanPlan plan_nans(const Graph& graph);

@@ -47,8 +47,8 @@ class Planner {
   }
 
  private:
-  /// What waits for what grows with the cube of nested divergence. Code that no compiler writes falls
-  /// back to lanes, which need none of this, instead of keeping the compiler busy for hours.
+  /// What waits for what grows with the cube of nested divergence. Code that no compiler writes
+  /// falls back to lanes, which need none of this, instead of keeping the compiler busy for hours.
   bool too_much_work() {
     // Words merged and nodes visited: about half a second. CUB's sorts need 60,000.
     constexpr uint64_t most_work = uint64_t{1} << 28;
@@ -235,13 +235,15 @@ class Planner {
   }
 
   /// Where lanes of a warp may wait for each other, those that need not wait go on, at most to the
-  /// next barrier that waits for all threads anyhow (or to the end). True when that moved a meeting.
+  /// next barrier that waits for all threads anyhow (or to the end). True when that moved a
+  /// meeting.
   bool meet_later(const RegionPlan& rp) {
     const Region& r = rp.region;
     bool moved = false;
     for (const Loop& wait : plan_.waits.loops) {
       if (!rp.masked.has(wait.header)) continue;
-      std::vector<NodeId> behind;  // what all lanes come to after the loop's header, up to the barrier
+      std::vector<NodeId>
+          behind;  // what all lanes come to after the loop's header, up to the barrier
       for (NodeId n = r.ipdom[wait.header]; n != no_node; n = r.ipdom[n]) {
         behind.push_back(n);
         const Node& node = graph_.nodes[n];
@@ -497,8 +499,8 @@ class Planner {
     return true;
   }
 
-  /// A fiber arrives for its whole warp. Lanes that may reach an unaligned barrier apart need fibers
-  /// of their own.
+  /// A fiber arrives for its whole warp. Lanes that may reach an unaligned barrier apart need
+  /// fibers of their own.
   bool check_fiber_barriers() {
     for (RegionPlan& rp : plan_.regions) {
       rp.apart_at_barrier = Bits(graph_.nodes.size());
@@ -510,8 +512,7 @@ class Planner {
         for (uint32_t i = node.begin; i < node.end; ++i) {
           const Instruction& inst = graph_.inst(node, i);
           if (inst.op != Op::barrier || inst.has(Tok::warp) || inst.has(Tok::aligned)) continue;
-          const bool guarded =
-              inst.guard != ptx::no_index && !plan_.shapes[inst.guard].uniform();
+          const bool guarded = inst.guard != ptx::no_index && !plan_.shapes[inst.guard].uniform();
           if (!rp.apart_at_barrier.has(n) && !guarded) continue;
           why_ = "unaligned barrier in divergent control flow, line " + std::to_string(inst.line);
           return false;
@@ -624,6 +625,7 @@ std::optional<Plan> make_plan(const ptx::Function& function, const LaunchShape& 
   plan.subnormals = subnormal_constants(plan.graph);
   Planner planner(plan, progress, why);
   if (!planner.run(call_waits)) return std::nullopt;
+  if (!launch.scalar) plan.constants = find_constants(plan.graph, plan.shapes);
   if (!launch.scalar && syncs_in_two_arms(plan, why)) return std::nullopt;
   return plan;
 }

@@ -7,10 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "compiler/simt/constants.h"
 #include "compiler/simt/graph.h"
 #include "compiler/simt/nans.h"
-#include "compiler/simt/subnormals.h"
 #include "compiler/simt/shape.h"
+#include "compiler/simt/subnormals.h"
 #include "devlib/kernel_abi.h"
 
 namespace limen::simt {
@@ -22,15 +23,15 @@ struct RegionPlan {
   std::vector<Bits> keep;  ///< by node: registers whose old value inactive lanes still need
   std::vector<uint32_t> component;  ///< by node: masked component, no_node outside
   std::vector<NodeId>
-      component_end;         ///< by component: where all lanes meet again; no_node = the end
+      component_end;  ///< by component: where all lanes meet again; no_node = the end
   /// By component: its lanes go on independently of each other, since one may wait for another.
   std::vector<bool> independent;
-  Bits waits;  ///< of independent components: headers of the loops that wait
-  Bits syncs;  ///< and nodes that begin with what waits for lanes of the warp
+  Bits waits;                ///< of independent components: headers of the loops that wait
+  Bits syncs;                ///< and nodes that begin with what waits for lanes of the warp
   std::vector<NodeId> next;  ///< by masked node: next in its component's chain; no_node = end
   bool masked_barrier = false;
-  /// Fiber strategy: masked nodes with a barrier that lanes elsewhere may come to as well. Where they
-  /// can only exit, they count as arrived with their warp.
+  /// Fiber strategy: masked nodes with a barrier that lanes elsewhere may come to as well. Where
+  /// they can only exit, they count as arrived with their warp.
   Bits apart_at_barrier;
 };
 
@@ -47,10 +48,11 @@ struct Plan {
   std::vector<Shape> shapes;           ///< by register (carry flag last)
   std::vector<RegionPlan> regions;     ///< regions[0] starts at the entry
   std::vector<uint32_t> region_after;  ///< by barrier node: the region that starts behind it
-  Waits waits;  ///< not found for Strategy::region, which has none
+  Waits waits;                         ///< not found for Strategy::region, which has none
   NanPlan nans;
-  Bits subnormals;                     ///< subnormal_constants
-  std::string notes;                   ///< why this strategy
+  Bits subnormals;  ///< subnormal_constants
+  Constants constants;
+  std::string notes;  ///< why this strategy
 };
 
 /// What a function needs of its callers' strategy, callees included.
@@ -60,7 +62,7 @@ struct Traits {
   bool odd_barriers = false;  ///< named, counted, arriving or unaligned in divergent flow
   bool spins = false;         ///< waits in a loop for what another thread does
   bool uniform_spins_only = true;
-  bool exits = false;  ///< `exit` inside a device function
+  bool exits = false;      ///< `exit` inside a device function
   bool allocates = false;  ///< alloca: its memory must outlive barriers
   bool float64 = false;
   bool all_ftz = true;  ///< every f32 operation that can flush says .ftz
@@ -80,8 +82,9 @@ Traits traits_of(const ptx::Function& function, const CallWaits& call_waits);
 /// `region`: the whole function, not cut at barriers.
 Waits waits_of(const Graph& graph, const Region& region, const CallWaits& call_waits);
 
-/// May the lanes of a warp wait as one in every waiting loop of this kernel's fiber plan? False when
-/// a lane in such a loop might need what another lane of its warp does later; `why` says where.
+/// May the lanes of a warp wait as one in every waiting loop of this kernel's fiber plan? False
+/// when a lane in such a loop might need what another lane of its warp does later; `why` says
+/// where.
 bool waits_as_warp(const Plan& plan, std::string& why);
 
 /// How the lanes of a fiber come through loops in which one may wait for another.

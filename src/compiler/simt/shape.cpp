@@ -44,6 +44,11 @@ bool has_range(const Shape& s) { return s.low != INT64_MIN || s.high != INT64_MA
 
 int64_t at(const Offsets& o, size_t i) { return o.empty() ? 0 : o[i]; }
 
+void set_base(Shape& s, std::optional<int64_t> base, int bits) {
+  s.base_known = base.has_value();
+  s.base = base ? wrap(*base, bits) : 0;
+}
+
 Shape add(const Shape& a, const Shape& b, int bits, bool subtract) {
   if (!a.shaped() || !b.shaped()) return Shape::make_varying();
   Shape r = Shape::make_uniform();
@@ -55,6 +60,11 @@ Shape add(const Shape& a, const Shape& b, int bits, bool subtract) {
   normalize(r.offsets);
   r.guarded = a.guarded || b.guarded;
   r.base_zeros = std::min(a.base_zeros, b.base_zeros);
+  if (const auto x = a.known_base(), y = b.known_base(); x && y)
+    set_base(r,
+             static_cast<int64_t>(subtract ? static_cast<uint64_t>(*x) - static_cast<uint64_t>(*y)
+                                           : static_cast<uint64_t>(*x) + static_cast<uint64_t>(*y)),
+             bits);
   if (has_range(a) && has_range(b)) {
     if (subtract)
       set_range(r, static_cast<__int128>(a.low) - b.high, static_cast<__int128>(a.high) - b.low,
@@ -85,6 +95,8 @@ Shape multiply(const Shape& a, const Shape& b, int bits) {
   Shape r = Shape::make_uniform();
   r.base_zeros = static_cast<uint8_t>(std::min(64, a.base_zeros + b.base_zeros));
   multiply_range(r, a, b, bits);
+  if (const auto x = a.known_base(), y = b.known_base(); x && y)
+    set_base(r, static_cast<int64_t>(static_cast<uint64_t>(*x) * static_cast<uint64_t>(*y)), bits);
   if (a.uniform() && b.uniform()) {
     r.guarded = a.guarded || b.guarded;
     if (r.guarded) return Shape::make_varying();
@@ -112,6 +124,8 @@ Shape widen(const Shape& a, int from, int to, bool is_signed) {
   if (!a.shaped()) return Shape::make_varying();
   Shape r = a;
   if (a.guarded) return Shape::make_varying();
+  const auto base = a.known_base();
+  set_base(r, base && (is_signed || *base >= 0) ? base : std::nullopt, to);
   const bool known = has_range(a) && (is_signed || a.low >= 0);
   if (!known) {
     r.low = is_signed ? -(int64_t{1} << (from - 1)) : 0;
@@ -130,6 +144,7 @@ Shape truncate(const Shape& a, int bits) {
   if (!a.shaped()) return Shape::make_varying();
   Shape r = a;
   r.guarded = false;  // corrections are multiples of 2^32 and vanish
+  set_base(r, a.known_base(), bits);
   if (a.guarded && bits > 32) return Shape::make_varying();
   for (int64_t& o : r.offsets) o = wrap(o, bits);
   normalize(r.offsets);
@@ -160,6 +175,8 @@ Shape shift_right(const Shape& a, const Shape& by, int bits, bool is_signed) {
   const bool known = has_range(a) && (is_signed || a.low >= 0);
   if (known && a.low >> k == a.high >> k) return Shape::make_constant(a.low >> k);
   Shape r = a;
+  const auto base = a.known_base();
+  set_base(r, base && (is_signed || *base >= 0) ? std::optional(*base >> k) : std::nullopt, bits);
   if (!a.uniform()) {
     if (a.base_zeros < k || !disjoint(a)) return Shape::make_varying();
     for (int64_t& o : r.offsets) o >>= k;
@@ -189,6 +206,14 @@ Shape bitwise(Op op, const Shape& a, const Shape& b, int bits) {
   Shape r = *s;
   const uint64_t low_bits = s->base_zeros >= 63 ? ~uint64_t{0} : (uint64_t{1} << s->base_zeros) - 1;
   size_t n = s->offsets.size();
+  if (const auto base = s->known_base()) {
+    const auto upper = n == 0 ? m : m & ~static_cast<int64_t>(low_bits);
+    set_base(r,
+             op == Op::and_  ? *base & upper
+             : op == Op::or_ ? *base | upper
+                             : *base ^ upper,
+             bits);
+  }
   for (size_t i = 0; i < n; ++i) {
     int64_t part = m & static_cast<int64_t>(low_bits);
     int64_t& o = r.offsets[i];
@@ -246,6 +271,72 @@ bool known_ranges(const Instruction& inst, const std::vector<Shape>& regs,
   return true;
 }
 
+/// Every lane's value, read as signed, if known when the kernel is compiled.
+bool known_lanes(const Shape& s, uint32_t width, int bits, std::vector<int64_t>& values) {
+  const auto base = s.known_base();
+  if (!base) return false;
+  values.clear();
+  for (uint32_t i = 0; i < width; ++i)
+    values.push_back(wrap(static_cast<int64_t>(static_cast<uint64_t>(*base) +
+                                               static_cast<uint64_t>(at(s.offsets, i))),
+                          bits));
+  return true;
+}
+
+uint64_t unsigned_value(int64_t v, int bits) {
+  return static_cast<uint64_t>(v) & (~uint64_t{0} >> (64 - bits));
+}
+
+/// A comparison whose answer is known and the same in all lanes.
+bool known_lanes_agree(const Instruction& inst, const Shape& a, const Shape& b, uint32_t width) {
+  const int bits = bits_of(inst.type());
+  std::vector<int64_t> x, y;
+  if (!known_lanes(a, width, bits, x) || !known_lanes(b, width, bits, y)) return false;
+  const bool is_signed = ptx::is_signed(inst.type());
+  int8_t first = 0;
+  for (uint32_t i = 0; i < width; ++i) {
+    const bool below =
+        is_signed ? x[i] < y[i] : unsigned_value(x[i], bits) < unsigned_value(y[i], bits);
+    const int8_t order = below ? -1 : x[i] != y[i];
+    if (i == 0) first = order;
+    const bool by_equality = inst.has(Tok::eq) || inst.has(Tok::ne);
+    if (by_equality ? (order == 0) != (first == 0) : order != first) return false;
+  }
+  return true;
+}
+
+/// One lane of an integer instruction; nothing where it is not one of those below.
+std::optional<int64_t> compute_lane(const Instruction& inst, int bits, int64_t a, int64_t b) {
+  const bool is_signed = ptx::is_signed(inst.type());
+  const bool shifts = inst.op == Op::shl || inst.op == Op::shr;  // by 32 bits, whatever is shifted
+  const uint64_t ua = unsigned_value(a, bits), ub = unsigned_value(b, shifts ? 32 : bits);
+  const bool below = is_signed ? a < b : ua < ub;
+  switch (inst.op) {
+    case Op::min:
+      return below ? a : b;
+    case Op::max:
+      return below ? b : a;
+    case Op::shl:
+      return ub >= static_cast<uint64_t>(bits) ? 0 : static_cast<int64_t>(ua << ub);
+    case Op::shr:
+      if (is_signed) return a >> std::min<uint64_t>(ub, static_cast<uint64_t>(bits - 1));
+      return ub >= static_cast<uint64_t>(bits) ? 0 : static_cast<int64_t>(ua >> ub);
+    case Op::and_:
+      return a & b;
+    case Op::or_:
+      return a | b;
+    case Op::xor_:
+      return a ^ b;
+    case Op::div:
+    case Op::rem:
+      if (b <= 0) return std::nullopt;  // zeros, and dividends that overflow
+      if (is_signed) return inst.op == Op::div ? a / b : a % b;
+      return static_cast<int64_t>(inst.op == Op::div ? ua / ub : ua % ub);
+    default:
+      return std::nullopt;
+  }
+}
+
 }  // namespace
 
 bool is_constant(const Shape& shape) {
@@ -285,7 +376,11 @@ bool progression(const Offsets& o, int64_t stride, size_t first, size_t count) {
 }
 
 Shape Shape::make_constant(int64_t value) {
-  return Shape{Kind::shaped, false, {}, zeros_of(value), value, value};
+  Shape s = make_uniform();
+  s.base_zeros = zeros_of(value);
+  s.low = s.high = s.base = value;
+  s.base_known = true;
+  return s;
 }
 
 Shape join(const Shape& a, const Shape& b) {
@@ -295,6 +390,7 @@ Shape join(const Shape& a, const Shape& b) {
   Shape r = a;
   r.guarded |= b.guarded;
   r.base_zeros = std::min(a.base_zeros, b.base_zeros);
+  if (!b.base_known || a.base != b.base) r.base_known = false, r.base = 0;
   r.low = std::min(a.low, b.low);
   r.high = std::max(a.high, b.high);
   if (!has_range(a) || !has_range(b)) r.low = INT64_MIN, r.high = INT64_MAX;
@@ -361,9 +457,19 @@ Shape shape_of_tid(uint8_t c, const LaunchShape& l) {
   return Shape::make_varying();
 }
 
+Shape shape_by_sreg(SReg sreg, uint8_t c, const LaunchShape& l);
+
 }  // namespace
 
 Shape shape_of_sreg(SReg sreg, uint8_t c, const LaunchShape& l) {
+  Shape s = shape_by_sreg(sreg, c, l);
+  if (s.shaped() && s.base_zeros == 64) s.base_known = true, s.base = 0;
+  return s;
+}
+
+namespace {
+
+Shape shape_by_sreg(SReg sreg, uint8_t c, const LaunchShape& l) {
   Shape s = Shape::make_uniform();
   if (l.scalar) {
     if (sreg == SReg::ntid && l.block_known() && c < 3) return Shape::make_constant(l.block[c]);
@@ -401,6 +507,8 @@ Shape shape_of_sreg(SReg sreg, uint8_t c, const LaunchShape& l) {
       return s;
   }
 }
+
+}  // namespace
 
 /// Of an address only what a variable in shared memory was declared with is known.
 Shape shape_of_symbol(const Operand& o, const LaunchShape& launch, const ptx::Function& function) {
@@ -486,6 +594,33 @@ struct Eval {
     return false;
   }
 
+  /// Where all lanes of both operands are known, so are the result's.
+  Shape lane_by_lane() const {
+    const Shape varying = Shape::make_varying();
+    if (inst.type_count != 1 || !ptx::is_int(inst.type()) || inst.ops.size() != 3 ||
+        inst.has(Tok::sat) || inst.has(Tok::relu) || inst.ops[0].kind != Operand::Kind::reg)
+      return varying;
+    const int bits = bits_of(inst.type());
+    const bool shifts = inst.op == Op::shl || inst.op == Op::shr;
+    std::vector<int64_t> a, b;
+    if (!known_lanes(op(1, bits), launch.width, bits, a) ||
+        !known_lanes(op(2, shifts ? 32 : bits), launch.width, shifts ? 32 : bits, b))
+      return varying;
+    Shape s = Shape::make_uniform();
+    for (uint32_t i = 0; i < launch.width; ++i) {
+      const auto v = compute_lane(inst, bits, a[i], b[i]);
+      if (!v) return varying;
+      const int64_t value = wrap(*v, bits);
+      if (i == 0) s = Shape::make_constant(value);
+      s.offsets.push_back(
+          wrap(static_cast<int64_t>(static_cast<uint64_t>(value) - static_cast<uint64_t>(s.base)),
+               bits));
+      s.low = std::min(s.low, value), s.high = std::max(s.high, value);
+    }
+    normalize(s.offsets);
+    return s;
+  }
+
   Shape convert() const {
     Type to = inst.type(0), from = inst.type(1);
     if (!ptx::is_int(to) || !ptx::is_int(from) || inst.has(Tok::sat)) return uniform_if_all(1);
@@ -531,7 +666,8 @@ struct Eval {
     if (all.uniform()) return all;
     if (settled_comparison(inst, regs, launch, function) >= 0) return Shape::make_uniform();
     if (ptx::is_int(inst.type()) && inst.ops.size() == 3 &&
-        compare_is_uniform(inst, op(1, bits), op(2, bits)))
+        (compare_is_uniform(inst, op(1, bits), op(2, bits)) ||
+         known_lanes_agree(inst, op(1, bits), op(2, bits), launch.width)))
       return Shape::make_uniform();
     return Shape::make_varying();
   }
@@ -562,8 +698,9 @@ struct Eval {
     if (a.symbol_kind == Operand::SymbolKind::none && a.index != ptx::no_index) s = regs[a.index];
     if (s.kind == Shape::Kind::undef) return s;
     if (!s.uniform() || s.guarded) return Shape::make_varying();
-    // States differ by lane, by what they say beside the phase. The lanes wait for all their phases.
-    return inst.has(Tok::parity) ? uniform_if_all(2) : s;
+    // States differ by lane, by what they say beside the phase. The lanes wait for all their
+    // phases.
+    return inst.has(Tok::parity) ? uniform_if_all(2) : Shape::make_uniform();
   }
 
   Shape warp_op() const {
@@ -594,12 +731,22 @@ struct Eval {
 
 bool is_linear_int(Type t) { return ptx::is_int(t); }
 
+Shape by_rule(const Eval& e);
+
 }  // namespace
 
 Shape transfer(const Instruction& inst, const std::vector<Shape>& regs, const LaunchShape& launch,
                const ptx::Function& function) {
   if (launch.scalar) return Shape::make_uniform();
-  Eval e{inst, regs, launch, function};
+  const Eval e{inst, regs, launch, function};
+  const Shape s = by_rule(e);
+  return s.varying() ? e.lane_by_lane() : s;
+}
+
+namespace {
+
+Shape by_rule(const Eval& e) {
+  const Instruction& inst = e.inst;
   const Type t = inst.type_count ? inst.type(0) : Type::b32;
   const int bits = inst.type_count ? bits_of(t) : 32;
   switch (inst.op) {
@@ -649,11 +796,12 @@ Shape transfer(const Instruction& inst, const std::vector<Shape>& regs, const La
       return e.op(1, bits);
     case Op::cvta: {
       Shape s = e.op(1, bits);
-      if (s.shaped() && (inst.has(Tok::shared) || inst.has(Tok::shared__cta) ||
-                         inst.has(Tok::shared__cluster))) {
+      if (s.shaped() &&
+          (inst.has(Tok::shared) || inst.has(Tok::shared__cta) || inst.has(Tok::shared__cluster))) {
         // Moved by the window's host address, of which only 128-byte alignment is known.
         s.base_zeros = std::min<uint8_t>(s.base_zeros, 7);
         s.low = INT64_MIN, s.high = INT64_MAX;
+        s.base_known = false, s.base = 0;
       }
       return s;
     }
@@ -664,6 +812,12 @@ Shape transfer(const Instruction& inst, const std::vector<Shape>& regs, const La
       if (is_linear_int(t) && !inst.has(Tok::sat) && !inst.has(Tok::cc))
         return add(e.op(1, bits), e.op(2, bits), bits, inst.op == Op::sub);
       return e.uniform_if_all(1);
+    case Op::neg:
+      if (is_linear_int(t)) return add(Shape::make_constant(0), e.op(1, bits), bits, true);
+      return e.uniform_if_all(1);
+    case Op::not_:  // -1 - x
+      if (t == Type::pred) return e.uniform_if_all(1);
+      return add(Shape::make_constant(-1), e.op(1, bits), bits, true);
     case Op::mul:
       if (is_linear_int(t)) return e.product();
       return e.uniform_if_all(1);
@@ -699,5 +853,7 @@ Shape transfer(const Instruction& inst, const std::vector<Shape>& regs, const La
       return e.uniform_if_all(1);
   }
 }
+
+}  // namespace
 
 }  // namespace limen::simt

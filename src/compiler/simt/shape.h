@@ -3,6 +3,7 @@
 // the register is read. See docs/design/simt.md, "Shapes".
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "compiler/ptx/ir.h"
@@ -22,14 +23,27 @@ struct Shape {
   Offsets offsets;
   uint8_t base_zeros = 0;  ///< known trailing zero bits of the base (64: the base is 0)
   int64_t low = INT64_MIN, high = INT64_MAX;  ///< of every lane's value, read as signed
+  bool base_known = false;
+  int64_t base = 0;  ///< where known, read as signed
 
   bool uniform() const { return kind == Kind::shaped && offsets.empty(); }
   bool shaped() const { return kind == Kind::shaped; }
   bool varying() const { return kind == Kind::varying; }
   bool operator==(const Shape&) const = default;
+  /// The base, where every lane's value is known when the kernel is compiled.
+  std::optional<int64_t> known_base() const {
+    if (kind != Kind::shaped || guarded) return std::nullopt;
+    if (base_known) return base;
+    return uniform() && low == high ? std::optional(low) : std::nullopt;
+  }
 
-  static Shape make_varying() { return Shape{Kind::varying, false, {}, 0, INT64_MIN, INT64_MAX}; }
-  static Shape make_uniform() { return Shape{Kind::shaped, false, {}, 0, INT64_MIN, INT64_MAX}; }
+  static Shape make(Kind kind) {
+    Shape s;
+    s.kind = kind;
+    return s;
+  }
+  static Shape make_varying() { return make(Kind::varying); }
+  static Shape make_uniform() { return make(Kind::shaped); }
   static Shape make_constant(int64_t value);
 };
 
@@ -41,8 +55,8 @@ struct LaunchShape {
   uint32_t width = 32;
   uint32_t block[3] = {0, 0, 0};  ///< 0: unknown
   bool small_grid = false;
-  bool cluster = false;      ///< launched in clusters: .shared addresses are the window's
-  bool scalar = false;       ///< width 1: everything is uniform
+  bool cluster = false;  ///< launched in clusters: .shared addresses are the window's
+  bool scalar = false;   ///< width 1: everything is uniform
   const std::vector<ptx::Variable>* variables = nullptr;  ///< the module's
   uint32_t frame_bytes = 0;  ///< .local frame of the function, per lane
   bool block_known() const { return block[0] != 0; }

@@ -5,8 +5,8 @@
 
 namespace limen::simt {
 
-/// Registers that may hold a constant which, taken as f32, is subnormal. What f32 arithmetic makes is
-/// not, and what memory holds is no constant: in compilers' output hardly a register is left.
+/// Registers that may hold a constant which, taken as f32, is subnormal. What f32 arithmetic makes
+/// is not, and what memory holds is no constant: in compilers' output hardly a register is left.
 Bits subnormal_constants(const Graph& graph);
 
 }  // namespace limen::simt

@@ -188,7 +188,8 @@ class SpinFinder {
     const Bits written = written_in(loop);
     std::vector<Index> uses, defs;
     bool spin = false, spills = false;
-    each(loop, [&](const Instruction& inst) { spills |= inst.op == Op::st && inst.has(Tok::local); });
+    each(loop,
+         [&](const Instruction& inst) { spills |= inst.op == Op::st && inst.has(Tok::local); });
     loop.nodes.each([&](size_t n) {
       const Node& node = graph_.nodes[n];
       for (uint32_t i = node.begin; i < node.end && !spin; ++i) {
@@ -309,8 +310,7 @@ Waits waits_of(const Graph& graph, const Region& region, const CallWaits& call_w
 }
 
 bool reads_shared_state(const Instruction& inst) {
-  return inst.op == Op::atom || inst.op == Op::mbarrier ||
-         (inst.op == Op::ld && !weak_order(inst));
+  return inst.op == Op::atom || inst.op == Op::mbarrier || (inst.op == Op::ld && !weak_order(inst));
 }
 
 Traits traits_of(const ptx::Function& function, const CallWaits& call_waits) {

@@ -117,14 +117,21 @@ Lowering::Slot& Lowering::slot(Index r) {
   return s;
 }
 
+/// An integer that is known in every lane when the kernel is compiled.
+bool Lowering::has_known_value(Index r) const {
+  llvm::Type* t = register_type(r);
+  return plan_.shapes[r].known_base() && t->isIntegerTy() && !t->isIntegerTy(1);
+}
+
 Val Lowering::read_reg(Index r) {
   Slot& s = slot(r);
   const Shape& shape = plan_.shapes[r];
-  if (shape.uniform() && shape.low == shape.high && s.value->getAllocatedType()->isIntegerTy() &&
-      !s.value->getAllocatedType()->isIntegerTy(1)) {
+  if (has_known_value(r)) {
     // The analysis used the constant; the rules of lower_integer.cpp need to see it too.
-    return Val::scalar(
-        ConstantInt::get(s.value->getAllocatedType(), static_cast<uint64_t>(shape.low), true));
+    Val v = Val::scalar(ConstantInt::get(s.value->getAllocatedType(),
+                                         static_cast<uint64_t>(*shape.known_base()), true));
+    v.offsets = shape.offsets;
+    return v;
   }
   Value* v = b_.CreateLoad(s.value->getAllocatedType(), s.value);
   if (nan_bits_ && plan_.nans.raw.has(r)) v = canonical_nan(v);
@@ -497,8 +504,8 @@ Val Lowering::read_sreg(SReg s, uint8_t c) {
       return Val::scalar(launch_field(offsetof(LaunchContext, grid_id), b_.getInt64Ty()));
     case SReg::current_graph_exec:
       return Val::scalar(b_.CreateCall(
-          FunctionType::get(b_.getInt64Ty(), {b_.getPtrTy(), b_.getPtrTy(), i32, i32, i32, b_.getPtrTy()},
-                            false),
+          FunctionType::get(b_.getInt64Ty(),
+                            {b_.getPtrTy(), b_.getPtrTy(), i32, i32, i32, b_.getPtrTy()}, false),
           runtime(offsetof(kernel::Runtime, device_call)),
           {ctx_, warp_ctx_ ? warp_ctx_ : ConstantPointerNull::get(b_.getPtrTy()),
            b_.getInt32(kernel::device_call_current_graph_exec), thread_linear_base(),

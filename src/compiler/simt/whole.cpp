@@ -14,20 +14,42 @@ namespace {
 /// PTX instructions of a region that may be made twice: LLVM's time is the price.
 constexpr uint32_t most_instructions = 400;
 
+/// Is number `r`, as instruction `before` of the node finds it, made by `and` and `or` of the
+/// lanes' places?
+bool joins_places(const Plan& plan, const Node& node, ptx::Index r, uint32_t before, int depth) {
+  if (plan.shapes[r].shaped()) return true;
+  std::vector<ptx::Index> uses, defs;
+  while (before > node.begin) {
+    const Instruction& inst = plan.graph.inst(node, --before);
+    uses_and_defs(plan.graph, inst, uses, defs);
+    if (std::find(defs.begin(), defs.end(), r) == defs.end()) continue;
+    if ((inst.op != Op::and_ && inst.op != Op::or_) || inst.guard != ptx::no_index || depth > 8)
+      return false;
+    return std::all_of(uses.begin(), uses.end(), [&](ptx::Index u) {
+      return joins_places(plan, node, u, before, depth + 1);
+    });
+  }
+  return false;
+}
+
 /// Does predicate `p`, as instruction `before` of the node finds it, follow from comparisons of the
 /// lanes' places with what is the same in all?
 bool follows_from_place(const Plan& plan, const Node& node, ptx::Index p, uint32_t before,
                         int depth) {
   std::vector<ptx::Index> uses, defs;
-  for (uint32_t i = before; i-- > node.begin;) {
-    const Instruction& inst = plan.graph.inst(node, i);
+  for (bool here = true; here;) {
+    here = before > node.begin;
+    // Else written in another node; what never changes is known all the same.
+    if (!here && !plan.constants.has(p)) return false;
+    const Instruction& inst = here ? plan.graph.inst(node, --before) : *plan.constants.write[p];
     uses_and_defs(plan.graph, inst, uses, defs);
     if (std::find(defs.begin(), defs.end(), p) == defs.end()) continue;
     if (inst.guard != ptx::no_index || depth > 16) return false;
     const auto operand = [&](size_t k) {
       const ptx::Operand& o = inst.ops[k];
       if (o.kind != ptx::Operand::Kind::reg) return true;  // a constant
-      return !plan.shapes[o.index].varying() || follows_from_place(plan, node, o.index, i, depth + 1);
+      return !plan.shapes[o.index].varying() ||
+             follows_from_place(plan, node, o.index, before, depth + 1);
     };
     const auto shape = [&](size_t k) {
       return shape_of_operand(inst.ops[k], plan.shapes, plan.launch, *plan.graph.function,
@@ -37,7 +59,9 @@ bool follows_from_place(const Plan& plan, const Node& node, ptx::Index p, uint32
       case Op::setp: {
         if (inst.ops[0].kind != ptx::Operand::Kind::reg || ptx::is_float(inst.type())) return false;
         const Shape a = shape(1), b = shape(2);
-        if (!(a.shaped() && b.uniform()) && !(a.uniform() && b.shaped())) return false;
+        const bool of_signs = tests_sign(inst) && inst.ops[1].kind == ptx::Operand::Kind::reg &&
+                              joins_places(plan, node, inst.ops[1].index, before, 0);
+        if (!of_signs && !(a.shaped() && b.uniform()) && !(a.uniform() && b.shaped())) return false;
         return inst.ops.size() == 3 || operand(3);
       }
       case Op::and_:
@@ -78,7 +102,14 @@ bool touches_memory(const Instruction& inst) {
 
 }  // namespace
 
-Bits choose_whole(const Plan& plan, const RegionPlan& rp, bool live_full) {
+bool tests_sign(const Instruction& setp) {
+  const ptx::Operand& zero = setp.ops[2];
+  return (setp.type() == ptx::Type::s32 || setp.type() == ptx::Type::s64) &&
+         (setp.has(Tok::lt) || setp.has(Tok::ge)) && zero.kind == ptx::Operand::Kind::imm &&
+         zero.bits == 0;
+}
+
+Bits choose_whole(const Plan& plan, const RegionPlan& rp, const Bits& none_left) {
   const Graph& g = plan.graph;
   Bits chosen(g.nodes.size());
   if (plan.launch.scalar) return chosen;
@@ -95,7 +126,7 @@ Bits choose_whole(const Plan& plan, const RegionPlan& rp, bool live_full) {
   for (Part& p : parts) p.nodes = Bits(g.nodes.size());
   for (NodeId n : rp.region.order) {
     const bool masked = rp.masked.has(n);
-    if (!masked && live_full) continue;
+    if (!masked && none_left.has(n)) continue;
     if (masked && rp.independent[rp.component[n]]) continue;  // its lanes are seldom together
     Part& p = parts[masked ? rp.component[n] : outside];
     p.nodes.add(n);

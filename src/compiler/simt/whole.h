@@ -6,8 +6,12 @@
 
 namespace limen::simt {
 
-/// Nodes of a region that are worth a whole version. `live_full`: no lane can be missing outside of
-/// masked nodes, whose code is then as good already.
-Bits choose_whole(const Plan& plan, const RegionPlan& rp, bool live_full);
+/// A test of whether a number is negative (`lt 0`) or not (`ge 0`): `(x | y) < 0` is how nvcc asks
+/// whether one of two is.
+bool tests_sign(const ptx::Instruction& setp);
+
+/// Nodes of a region that are worth a whole version. `none_left`: nodes before which no lane can
+/// have left; outside of masked nodes their code is as good already.
+Bits choose_whole(const Plan& plan, const RegionPlan& rp, const Bits& none_left);
 
 }  // namespace limen::simt

@@ -1,6 +1,6 @@
-// cvt between f16, bf16 and f64 in the forms that ptxas 13.0 takes beyond the manual's: without a rounding
-// (it makes one instruction of them and of .rn), with one where nothing is rounded, and .satfinite for
-// every target.
+// cvt between f16, bf16 and f64 in the forms that ptxas 13.0 takes beyond the manual's: without a
+// rounding (it makes one instruction of them and of .rn), with one where nothing is rounded, and
+// .satfinite for every target.
 #include <gtest/gtest.h>
 
 #include "runner.h"
@@ -17,7 +17,8 @@ std::string program(const std::string& head, const std::string& body) {
   ld.param.u64 %x1, [in]; ld.param.u64 %x2, [out];
   mov.u32 %r1, %tid.x; mul.wide.u32 %x3, %r1, 4; add.u64 %x1, %x1, %x3; add.u64 %x2, %x2, %x3;
   ld.global.b32 %r3, [%x1]; mov.b32 %f1, %r3; cvt.u16.u32 %h1, %r3;
-  )" + body + R"(
+  )" + body +
+         R"(
   st.global.b32 [%x2], %r2; ret;
 })";
 }
@@ -43,11 +44,13 @@ TEST(HalfConversions, NoRoundingBetweenF16AndBf16IsToNearest) {
   for (const char* how : {"", ".rn"}) {
     const std::string cvt = std::string("cvt") + how;
     // Two ties among them, the largest, a subnormal.
-    EXPECT_EQ(run_on(cvt + ".bf16.f16" + widen, {0x3c00, 0x3c01, 0x3c04, 0x3c05, 0x3c0c, 0xbc05, 0x7bff,
-                                                 0x0001, 0x7c00, 0x7e00}),
-              (Words{0x3f80, 0x3f80, 0x3f80, 0x3f81, 0x3f82, 0xbf81, 0x4780, 0x3380, 0x7f80, 0x7fff}));
-    EXPECT_EQ(run_on(cvt + ".f16.bf16" + widen, {0x3f80, 0x4780, 0x477f, 0x3300, 0x3301, 0xff80, 0x7fc0}),
-              (Words{0x3c00, 0x7c00, 0x7bf8, 0x0000, 0x0001, 0xfc00, 0x7fff}));
+    EXPECT_EQ(
+        run_on(cvt + ".bf16.f16" + widen,
+               {0x3c00, 0x3c01, 0x3c04, 0x3c05, 0x3c0c, 0xbc05, 0x7bff, 0x0001, 0x7c00, 0x7e00}),
+        (Words{0x3f80, 0x3f80, 0x3f80, 0x3f81, 0x3f82, 0xbf81, 0x4780, 0x3380, 0x7f80, 0x7fff}));
+    EXPECT_EQ(
+        run_on(cvt + ".f16.bf16" + widen, {0x3f80, 0x4780, 0x477f, 0x3300, 0x3301, 0xff80, 0x7fc0}),
+        (Words{0x3c00, 0x7c00, 0x7bf8, 0x0000, 0x0001, 0xfc00, 0x7fff}));
   }
 }
 

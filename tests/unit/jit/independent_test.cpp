@@ -1,6 +1,7 @@
-// Lanes that may wait for each other: which strategy such kernels get, and what happens where a warp
-// operation waits for lanes that cannot come. Results of such kernels are tested by the programs
-// independent_lanes and spin_lock_in_warp, and on random programs by the version of that name.
+// Lanes that may wait for each other: which strategy such kernels get, and what happens where a
+// warp operation waits for lanes that cannot come. Results of such kernels are tested by the
+// programs independent_lanes and spin_lock_in_warp, and on random programs by the version of that
+// name.
 #include <gtest/gtest.h>
 
 #include "runner.h"
@@ -20,7 +21,8 @@ std::string program(const std::string& body) {
   mov.u32 %r2, flags; mad.lo.u32 %r2, %r1, 4, %r2;
   setp.eq.u32 %p1, %r1, 31;
   st.shared.u32 [%r2], 0; bar.sync 0;
-)" + body + R"(
+)" + body +
+         R"(
   ret;
 })";
 }
@@ -44,14 +46,14 @@ Outcome run_text(const std::string& body, int strategy = -1) {
 }
 
 TEST(Independent, AChainOfLanesRunsAsAVector) {
-  const std::string body = chain + "shfl.sync.idx.b32 %r5, %r4, 0, 31, -1; add.u32 %r4, %r4, %r5;\n"
-                                   "st.global.u32 [%x2], %r4;";
+  const std::string body = chain +
+                           "shfl.sync.idx.b32 %r5, %r4, 0, 31, -1; add.u32 %r4, %r4, %r5;\n"
+                           "st.global.u32 [%x2], %r4;";
   for (int strategy : {-1, 2}) {
     const Outcome got = run_text(body, strategy);
     ASSERT_TRUE(got.ran) << got.error;
     EXPECT_EQ(got.meta.strategy, strategy < 0 ? kernel::Strategy::fiber : kernel::Strategy::lane);
-    for (uint32_t lane = 0; lane < 32; ++lane)
-      EXPECT_EQ(got.out[lane], 33 - lane + 33) << lane;
+    for (uint32_t lane = 0; lane < 32; ++lane) EXPECT_EQ(got.out[lane], 33 - lane + 33) << lane;
   }
 }
 
@@ -76,7 +78,8 @@ TEST(Independent, WaitsBesideABarrierInDivergentFlowRunLaneByLane) {
   setp.lt.u32 %p4, %r1, 16;
   @%p4 bra LOW;
   barrier.sync 1, 32; bra.uni END;
-LOW: )" + chain.substr(0, chain.find("W:")) + R"(
+LOW: )" + chain.substr(0, chain.find("W:")) +
+                           R"(
 W: ld.volatile.global.u32 %r4, [%x1];
   setp.ne.u32 %p2, %r4, 0;
   @%p2 bra W;

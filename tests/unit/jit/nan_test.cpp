@@ -86,7 +86,9 @@ TEST(Nans, WithTheOptionOfSeveralTheDevicesComesOut) {
 
 TEST(Nans, WithoutTheOptionNothingIsTested) {
   Job job = job_of_text(program("fma.rn.f64 %d, %a, %b, %c; sub.f64 %d, %d, %a;"
-                                "st.global.f64 [%x1], %d;\n", 2), 2);
+                                "st.global.f64 [%x1], %d;\n",
+                                2),
+                        2);
   const std::string fast = code_of(job);
   job.exact_nan = true;
   const std::string exact = code_of(job);
@@ -96,8 +98,11 @@ TEST(Nans, WithoutTheOptionNothingIsTested) {
 }
 
 TEST(Nans, AComparisonDoesNotCareWhichOneItWas) {
-  Job job = job_of_text(program("add.f64 %d, %a, %b; setp.nan.f64 %p, %d, %c; selp.u32 %r2, 1, 0, %p;"
-                                "st.global.u32 [%x1], %r2;\n", 1), 1);
+  Job job =
+      job_of_text(program("add.f64 %d, %a, %b; setp.nan.f64 %p, %d, %c; selp.u32 %r2, 1, 0, %p;"
+                          "st.global.u32 [%x1], %r2;\n",
+                          1),
+                  1);
   job.exact_nan = true;
   EXPECT_EQ(code_of(job).find("fcmp ord"), std::string::npos);
   job.strategy = oracle_strategy;

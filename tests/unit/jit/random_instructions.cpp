@@ -162,7 +162,8 @@ void RandomInstructions::bits() {
                         "bfind.shiftamt.u32", "bfind.shiftamt.s32"}),
                   reg(), reg());
     case 1:
-      // A constant position outside of the value is folded or not by ptxas' level (lower_integer.cpp).
+      // A constant position outside of the value is folded or not by ptxas' level
+      // (lower_integer.cpp).
       if (pick(2))
         return emit("{}bfe.s32 {}, {}, {}, {}", g, reg(), reg(),
                     pick(4) ? std::to_string(pick(32)) : reg(), shift());

@@ -179,8 +179,8 @@ class Writer : private RandomInstructions {
     }
   }
 
-  /// Several values at once, of any type, from in[] or from and to the thread's own words. The first
-  /// 48 bytes of these are written for good at the end.
+  /// Several values at once, of any type, from in[] or from and to the thread's own words. The
+  /// first 48 bytes of these are written for good at the end.
   void vectors() {
     const std::string g = guard();
     line("mov.b64 %f0, %a4");
@@ -208,11 +208,11 @@ class Writer : private RandomInstructions {
       case 6:
         return emit("{}ld.v4.b32 {{%r2, %g1, %r5, %g2}}, [%f0]", g);
       case 7:
-        return emit("{}st.global.v4.u32 [%a4+{}], {{{}, {}, {}, {}}}", g, 16 * pick(3), reg(), reg(),
-                    reg(), reg());
+        return emit("{}st.global.v4.u32 [%a4+{}], {{{}, {}, {}, {}}}", g, 16 * pick(3), reg(),
+                    reg(), reg(), reg());
       case 8:
-        return emit("{}st.global.v4.f32 [%a4+{}], {{{}, {}, {}, {}}}", g, 16 * pick(3), single_reg(),
-                    single_reg(), single_reg(), single_reg());
+        return emit("{}st.global.v4.f32 [%a4+{}], {{{}, {}, {}, {}}}", g, 16 * pick(3),
+                    single_reg(), single_reg(), single_reg(), single_reg());
       case 9:
         return emit("{}st.global.v2.f64 [%a4+{}], {{%k0, %k1}}", g, 16 * pick(3));
       default:

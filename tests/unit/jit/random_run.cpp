@@ -1,7 +1,7 @@
-// Random programs in great number: each is evaluated (tests/oracle), compiled under one strategy and
-// width picked by its number and, with --gpu, run by the machine's own libcuda.so.1 as well. All
-// must leave the same memory. Programs that differ are made small and appended to the file --out.
-// docs/how/compare_random_programs.md.
+// Random programs in great number: each is evaluated (tests/oracle), compiled under one strategy
+// and width picked by its number and, with --gpu, run by the machine's own libcuda.so.1 as well.
+// All must leave the same memory. Programs that differ are made small and appended to the file
+// --out. docs/how/compare_random_programs.md.
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -28,7 +28,8 @@ struct Options {
   unsigned jobs = 1;
   double seconds = 1e9;
   bool compile = true, gpu = false;
-  /// NVIDIA's optimiser has faults of its own (docs/how/compare_random_programs.md): 0 leaves it out.
+  /// NVIDIA's optimiser has faults of its own (docs/how/compare_random_programs.md): 0 leaves it
+  /// out.
   int gpu_level = 0;
   std::string out = "differences.ptx";
   std::string file;  ///< one text instead of random ones
@@ -85,8 +86,8 @@ std::string difference(const Outcome& want, const Outcome& got) {
   for (size_t i = 0; i < want.out.size(); ++i)
     if (got.out[i] != want.out[i]) {
       char text[96];
-      std::snprintf(text, sizeof text, "thread %zu word %zu is %08x, evaluated %08x", i / 16, i % 16,
-                    got.out[i], want.out[i]);
+      std::snprintf(text, sizeof text, "thread %zu word %zu is %08x, evaluated %08x", i / 16,
+                    i % 16, got.out[i], want.out[i]);
       return text;
     }
   return "";
@@ -192,8 +193,8 @@ class Worker {
     const std::string line = what.substr(0, what.find('\n'));
     std::ostringstream text;
     text << "// seed " << seed << " block " << job.block[0] << " " << job.block[1]
-         << (job.exact_nan ? " exact" : "") << "\n// program "
-         << number << ", " << who << ": " << line << "\n"
+         << (job.exact_nan ? " exact" : "") << "\n// program " << number << ", " << who << ": "
+         << line << "\n"
          << job.ptx << "\n";
     std::ofstream(options_.out, std::ios::app) << text.str() << std::flush;
     std::printf("program %llu, %s: %s\n", static_cast<unsigned long long>(number), who.c_str(),
@@ -214,7 +215,9 @@ int run_file(const Options& options) {
   text << std::ifstream(options.file).rdbuf();
   Job job;
   if (!read_job(text.str(), job))
-    return std::fprintf(stderr, "%s does not begin with // seed S block X Y\n", options.file.c_str()), 2;
+    return std::fprintf(stderr, "%s does not begin with // seed S block X Y\n",
+                        options.file.c_str()),
+           2;
   job.strategy = oracle_strategy;
   const Outcome want = run(job);
   if (!want.ran) return std::printf("evaluator: %s\n", want.error.c_str()), 1;
@@ -242,14 +245,15 @@ int run_file(const Options& options) {
 int main_of(int argc, char** argv) {
   Options options;
   if (!read_options(argc, argv, options))
-    return std::fputs("usage: jit_random [--first N] [--count N] [--jobs N] [--seconds S] [--gpu]\n"
-                      "                  [--no-compile] [--gpu-level 0..4] [--out FILE]\n"
-                      "       jit_random --file FILE [--gpu]\n",
-                      stderr),
+    return std::fputs(
+               "usage: jit_random [--first N] [--count N] [--jobs N] [--seconds S] [--gpu]\n"
+               "                  [--no-compile] [--gpu-level 0..4] [--out FILE]\n"
+               "       jit_random --file FILE [--gpu]\n",
+               stderr),
            2;
   if (!options.file.empty()) return run_file(options);
-  auto* totals = static_cast<Totals*>(mmap(nullptr, sizeof(Totals), PROT_READ | PROT_WRITE,
-                                           MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  auto* totals = static_cast<Totals*>(
+      mmap(nullptr, sizeof(Totals), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
   if (totals == MAP_FAILED) return std::perror("mmap"), 2;
   totals->next = options.first;
   int bad = 0;

@@ -149,9 +149,9 @@ Job random_job(Family family, uint64_t seed) {
 }
 
 const std::vector<Version>& versions(Family family) {
-  static const std::vector<Version> all = {{0, 4, true},   {0, 8, true}, {0, 16, true}, {0, 32, true},
-                                           {0, 16, false}, {1, 0, true}, {2, 0, true},
-                                           {jit::independent_lanes, 0, true}};
+  static const std::vector<Version> all = {
+      {0, 4, true},   {0, 8, true}, {0, 16, true}, {0, 32, true},
+      {0, 16, false}, {1, 0, true}, {2, 0, true},  {jit::independent_lanes, 0, true}};
   static const std::vector<Version> warp = {
       {0, 32, true}, {0, 32, false}, {1, 0, true}, {2, 0, true}, {jit::independent_lanes, 0, true}};
   return family == Family::warp ? warp : all;

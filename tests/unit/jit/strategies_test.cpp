@@ -62,7 +62,8 @@ TEST(Strategies, RandomProgramsWithBarriersAgree) { compare_all(Family::barriers
 TEST(Strategies, RandomProgramsWithWarpOperationsAgree) { compare_all(Family::warp); }
 
 /// Programs that once showed a difference, made small; the first line says how to launch one
-/// (read_job), `// known: why` that it still fails. One that passes all the same must lose that line.
+/// (read_job), `// known: why` that it still fails. One that passes all the same must lose that
+/// line.
 TEST(Strategies, FoundProgramsAgreeUnlessKnown) {
   for (const auto& entry : std::filesystem::directory_iterator(LIMEN_FOUND_PROGRAMS)) {
     if (entry.path().extension() != ".ptx") continue;
@@ -85,8 +86,10 @@ TEST(Strategies, FoundProgramsAgreeUnlessKnown) {
                    ": " + (got.ran ? "values differ" : got.error) + "; ";
       }
     const bool known = job.ptx.find("// known:") != std::string::npos;
-    if (known) EXPECT_NE(differs, "") << entry.path() << " passes: take its `known` line out";
-    else EXPECT_EQ(differs, "") << entry.path();
+    if (known)
+      EXPECT_NE(differs, "") << entry.path() << " passes: take its `known` line out";
+    else
+      EXPECT_EQ(differs, "") << entry.path();
   }
 }
 
