@@ -3,8 +3,9 @@
 // arithmetic is texture.cpp's in narrower words: fixed point fits 32 bits because coordinates that
 // do not are left out (rare_lanes) and no axis is longer than longest_axis. Sums of floats stay in
 // double and in its order. Texels are read under masks: lanes that take no part, border texels and
-// weights of 0 read nothing. Multiplications may be fused into additions: all their products are
-// exact. benchmark: texture.
+// weights of 0 read nothing (but for the neighbour in x of a texel that counts, which lies in the
+// image). Multiplications may be fused into additions: all their products are exact. benchmark:
+// texture.
 #include "engine/texture_lanes.h"
 
 #include <immintrin.h>

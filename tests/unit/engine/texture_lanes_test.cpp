@@ -1,7 +1,7 @@
 // The sampler of eight lanes at a time against the general one, lane by lane: every format, number
 // of channels, filter, address mode and geometry, with coordinates among which are all that the
 // fast way leaves out, texels that are NaN, infinite and denormal, and any set of lanes. Same bits,
-// and nothing read that the general sampler does not read.
+// and nothing read behind the image, where memory ends.
 #include "engine/texture_lanes.h"
 
 #include <fmt/format.h>
