@@ -846,7 +846,7 @@ Shape by_rule(const Eval& e) {
       return e.compare();
     case Op::min:
     case Op::max:
-      if (const size_t which = settled_operand(inst, regs, launch, function))
+      if (const size_t which = settled_operand(inst, e.regs, e.launch, e.function))
         return e.op(which, bits);
       return e.uniform_if_all(1);
     default:
