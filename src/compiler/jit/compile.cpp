@@ -531,6 +531,7 @@ Attempt attempt(const Program& p, const Specialization& spec, const Choice& choi
   }
   optimize(module, *machine, spec.opt_level);
   if (host_target().avx512) keep_apart_masked_bit_selects(module);
+  if (host_target().has("avx512fp16")) compare_halves_as_floats(module);
   dump("opt", tag, module);
   CompiledKernel k;
   EmittedObject object = emit_object(module, *machine, error);

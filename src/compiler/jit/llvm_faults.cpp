@@ -65,4 +65,21 @@ void keep_apart_masked_bit_selects(llvm::Module& module) {
     }
 }
 
+void compare_halves_as_floats(llvm::Module& module) {
+  for (Function& function : module)
+    for (Instruction& i : instructions(function)) {
+      auto* compare = dyn_cast<FCmpInst>(&i);
+      if (!compare || !compare->getOperand(0)->getType()->isVectorTy() ||
+          !compare->getOperand(0)->getType()->getScalarType()->isHalfTy())
+        continue;
+      IRBuilder<> b(compare);
+      auto* halves = cast<FixedVectorType>(compare->getOperand(0)->getType());
+      Type* floats = FixedVectorType::get(b.getFloatTy(), halves->getNumElements());
+      Value* x = b.CreateFPExt(compare->getOperand(0), floats);
+      Value* y = b.CreateFPExt(compare->getOperand(1), floats);
+      compare->setOperand(0, x);
+      compare->setOperand(1, y);
+    }
+}
+
 }  // namespace limen::jit

@@ -9,4 +9,10 @@ namespace limen::jit {
 /// fence between the bit operation and the choice keeps them apart. Run after optimisation.
 void keep_apart_masked_bit_selects(llvm::Module& module);
 
+/// With AVX512-FP16, LLVM 19 takes `a < b` and `a > b` of halves under one mask for the same: it swaps
+/// the operands of a masked vcmpph to look for an equal one, and not the predicate. As floats halves
+/// compare the same (subnormals too, which are normal there), by other instructions. Run after
+/// optimisation.
+void compare_halves_as_floats(llvm::Module& module);
+
 }  // namespace limen::jit

@@ -26,6 +26,9 @@ struct Target {
   bool avx2 = false;
   bool fma = false;
   std::string cpu, features;
+  bool has(const char* feature) const {
+    return features.find(std::string("+") + feature) != std::string::npos;
+  }
 };
 
 /// State shared by the functions of one compiled kernel.

@@ -45,7 +45,6 @@ bool folded_to_ones(const ptx::Instruction& inst) {
 
 }  // namespace
 
-/// add, sub, mul, mad, shl, shr, and, or, xor, cvta, mov and selp where the result is shaped.
 /// What shape.cpp computed lane by lane.
 bool Lowering::write_known_lanes(const Inst& inst) {
   switch (inst.op) {
@@ -73,6 +72,8 @@ bool Lowering::write_known_lanes(const Inst& inst) {
   return true;
 }
 
+/// add, sub, neg, not, mul, mad, shl, shr, and, or, xor, cvta, mov and selp where the result is
+/// shaped.
 bool Lowering::lower_linear(const Inst& inst) {
   const PType t = inst.type();
   const uint32_t n = static_cast<uint32_t>(bits_of(t));
@@ -277,7 +278,9 @@ Value* Lowering::divide(const Inst& inst, Value* a, Value* b, bool is_signed, bo
   llvm::Type* t = a->getType();
   const unsigned n = t->getScalarSizeInBits();
   if (auto* c = dyn_cast<Constant>(b)) {
-    auto* s = dyn_cast<ConstantInt>(c->getType()->isVectorTy() ? c->getSplatValue() : c);
+    // Lanes that differ have no splat.
+    auto* s =
+        llvm::dyn_cast_or_null<ConstantInt>(c->getType()->isVectorTy() ? c->getSplatValue() : c);
     if (s && !s->isZero() && !s->isMinusOne()) {
       if (remainder) return is_signed ? b_.CreateSRem(a, b) : b_.CreateURem(a, b);
       return is_signed ? b_.CreateSDiv(a, b) : b_.CreateUDiv(a, b);
