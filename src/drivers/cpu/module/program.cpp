@@ -63,10 +63,10 @@ Result<jit::CompileFn> open_compiler() {
 std::string cache_key(const std::string& content_hash, const std::string& kernel,
                       const jit::Specialization& spec) {
   std::string text =
-      fmt::format("{}|{}|{},{},{}|{}|{}|{}|{}|{}|{}|{}|{}", content_hash, kernel, spec.block[0],
+      fmt::format("{}|{}|{},{},{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", content_hash, kernel, spec.block[0],
                   spec.block[1], spec.block[2], spec.small_grid, spec.strategy, spec.width,
-                  static_cast<int>(spec.residency), spec.opt_level, spec.exact_nan, host_key(),
-                  kernel::kernel_abi_version);
+                  static_cast<int>(spec.residency), spec.opt_level, spec.exact_nan, spec.target,
+                  host_key(), kernel::kernel_abi_version);
   return image::content_hash(text.data(), text.size());
 }
 
@@ -177,6 +177,7 @@ Result<std::shared_ptr<const engine::KernelCode>> Program::version(ptx::Index ke
   spec.strategy = settings.strategy;
   spec.width = settings.width;
   spec.exact_nan = settings.exact_nan;
+  spec.target = settings.target;
   spec.small_grid = small_grid;
   spec.residency = residency;
   bool general;
@@ -207,7 +208,8 @@ Result<std::shared_ptr<const engine::KernelCode>> Program::build(ptx::Index kern
   const std::string& name = module_->functions[kernel].name;
   std::string key = cache_key(content_hash_, name, spec);
   const image::DiskCache* cache = disk_cache();
-  if (cache) {
+  const bool executable = executes(spec.target);
+  if (cache && executable) {
     if (auto entry = cache->find(key)) {
       auto loaded = load(entry->object, entry->meta, name);
       if (loaded.ok()) return loaded;
@@ -228,6 +230,11 @@ Result<std::shared_ptr<const engine::KernelCode>> Program::build(ptx::Index kern
   log::write(log::Level::info,
              fmt::format("compiled {} for blocks of {}x{}x{} in {:.0f} ms: {}", name, spec.block[0],
                          spec.block[1], spec.block[2], took.count(), compiled.notes));
+  if (!executable)
+    return Error{Code::not_supported,
+                 fmt::format("kernel {} is compiled for {}, whose instructions this processor lacks",
+                             name, spec.target),
+                 "unset LIMEN_TARGET"};
   auto loaded = load(compiled.object, compiled.meta, name);
   if (loaded.ok() && cache) cache->store(key, {compiled.meta, compiled.notes, compiled.object});
   return loaded;
