@@ -165,8 +165,9 @@ PARTS = {
     "forms": (forms, "forms.txt",
               "# Machine instructions of one kernel a PTX form: x86-64-v3 (AVX2), x86-64-v4 (AVX-512), form.\n"),
     "bench": (bench, "bench.txt",
-              "# Machine instructions of the bench's kernels: in all, of each innermost loop, of each loop\n"
-              "# around others with what is in them (n*size: n loops of that size); program, kernel, block, level.\n"),
+              "# Machine instructions of the bench's kernels: program, kernel, block, level; in all, of each region\n"
+              "# (what a warp does from one barrier to the next), of each innermost loop, of each loop around\n"
+              "# others with what is in them (n*size: n loops of that size).\n"),
 }
 
 

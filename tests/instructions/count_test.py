@@ -9,9 +9,9 @@ import form_kernels
 import listing
 
 
-def listed(*instructions):
+def listed(*instructions, name="limen_kernel"):
     """objdump's lines of one function, one byte an instruction."""
-    return ["0000000000000000 <limen_kernel>:",
+    return [f"0000000000000000 <{name}>:",
             *(f"{at:8x}:\t{text}" for at, text in enumerate(instructions))]
 
 
@@ -48,13 +48,30 @@ class Listing(unittest.TestCase):
         one = lambda at: ("dec    %eax", f"jne    {at:x} <limen_kernel+0x{at:x}>")
         self.assertEqual(self.counts(*one(0), *one(2), "ret"), "total 5; inner 2*2")
 
-    def test_a_table_of_jumps_is_refused(self):
+    def test_jumps_through_a_table_make_loops(self):
+        # Two tables of two entries; the second starts at 8.
+        relocations = ["RELOCATION RECORDS FOR [.text]:",
+                       "0000000000000001 R_X86_64_PC32     .rodata-0x0000000000000004",
+                       "0000000000000002 R_X86_64_PC32     .rodata+0x0000000000000004",
+                       "RELOCATION RECORDS FOR [.rodata]:",
+                       "0000000000000000 R_X86_64_PC32     .text+0x0000000000000003",
+                       "0000000000000004 R_X86_64_PC32     .text+0x0000000000000009",
+                       "0000000000000008 R_X86_64_PC32     .text+0x0000000000000003",
+                       "000000000000000c R_X86_64_PC32     .text+0x0000000000000009"]
+        tables = listing.jump_tables(relocations)
+        self.assertEqual(tables, {3, 5})
+        code = listed("push   %rbp", "inc    %eax", "jmp    *%rax", "inc    %ebx",
+                      "jmp    1 <limen_kernel+0x1>", "ret")
+        self.assertEqual(listing.count(code, True, tables).text(), "total 6; inner 4")
+
+    def test_a_jump_through_an_unknown_table_is_refused(self):
         with self.assertRaisesRegex(ValueError, "jmp"):
             self.counts("jmp    *%rax")
 
     def test_every_function_of_a_file_counts(self):
-        lines = listed("inc    %eax", "ret") + [""] + listed("inc    %eax", "jmp    0 <f>", "ud2")
-        self.assertEqual(listing.count(lines, with_loops=True).text(), "total 5; inner 2")
+        lines = listed("inc    %eax", "jmp    0 <region0>", "ud2", name="region0") + [""]
+        lines += listed("inc    %eax", "ret")
+        self.assertEqual(listing.count(lines, with_loops=True).text(), "total 5; region0 3; inner 2")
         self.assertEqual(listing.count(lines, with_loops=False).total, 5)
 
 

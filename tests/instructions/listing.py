@@ -1,7 +1,8 @@
 """Reads objdump's listings: how many instructions a file holds, and how many each of its loops.
 
 Padding (nops) is not counted: it depends on addresses. Loops are natural loops of the control flow
-graph, whatever the order of the blocks. Knows nothing of PTX, goldens or how objects come about.
+graph, whatever the order of the blocks; jumps through tables go to every place that a table of their
+function names. Knows nothing of PTX, goldens or how objects come about.
 """
 import re
 import subprocess
@@ -12,7 +13,15 @@ FILE = re.compile(r"^(.*):\s+file format elf64-x86-64$")
 FUNCTION = re.compile(r"^[0-9a-f]+ <(.+)>:$")
 INSTRUCTION = re.compile(r"^\s*([0-9a-f]+):\s+(\S.*)$")
 TARGET = re.compile(r"^(?:notrack )?(j\w+)\s+(?:0x)?([0-9a-f]+)\b")
+INDIRECT = re.compile(r"^(?:notrack )?jmp\s+\*")
+# Entries of a table of jumps in .rodata hold the way from the table's start; the linker adds it up
+# from where the entry lies. The code takes the start's address.
+ENTRY = re.compile(r"^([0-9a-f]+) R_X86_64_PC32\s+\.text\+0x([0-9a-f]+)$")
+TABLE = re.compile(r"R_X86_64_PC32\s+\.rodata(?:([+-])0x([0-9a-f]+))?$")
+# What a PC-relative operand at an instruction's end subtracts: its own size.
+OPERAND = 4
 PADDING = re.compile(r"\bnop[wl]?\b|^xchg\s+%ax,%ax$")
+ENTRY_SYMBOL = "limen_kernel"
 # Files of one call of objdump: its start costs more than a listing.
 FILES_A_CALL = 200
 
@@ -20,11 +29,12 @@ FILES_A_CALL = 200
 @dataclass
 class Counts:
     total: int = 0
+    parts: list = field(default_factory=list)  # (function, size) beside the kernel itself
     inner: Counter = field(default_factory=Counter)  # size of an innermost loop: how many there are
     outer: Counter = field(default_factory=Counter)  # of loops around others, with what is in them
 
     def text(self):
-        words = [f"total {self.total}"]
+        words = [f"total {self.total}", *(f"{name} {size}" for name, size in self.parts)]
         for name, loops in (("inner", self.inner), ("outer", self.outer)):
             if loops:
                 sizes = [f"{n}*{size}" if n > 1 else str(size)
@@ -36,13 +46,12 @@ class Counts:
 class Function:
     """One function's instructions as basic blocks."""
 
-    def __init__(self, lines):
-        self.count = sum(not PADDING.search(text) for _, text in lines)
+    def __init__(self, lines, tables=frozenset()):
+        self.tables = tables & {address for address, _ in lines}
         leaders = {lines[0][0]} if lines else set()
         for i, (_, text) in enumerate(lines):
-            if "*" in text and text.startswith(("jmp", "notrack jmp")):
-                # A table of places to go to: where they are the listing does not show.
-                raise ValueError(f"loops cannot be found through '{text}'")
+            if INDIRECT.match(text) and not self.tables:
+                raise ValueError(f"no table of jumps is known for '{text}'")
             if self.ends_block(text):
                 leaders |= self.targets(text)
                 if i + 1 < len(lines):
@@ -67,8 +76,9 @@ class Function:
                 ways.append(self.at[lines[i + 1][0]])
             self.next[number] = ways
 
-    @staticmethod
-    def targets(text):
+    def targets(self, text):
+        if INDIRECT.match(text):
+            return self.tables
         hit = TARGET.match(text)
         return {int(hit.group(2), 16)} if hit else set()
 
@@ -149,20 +159,36 @@ class Function:
         return found
 
 
-def count(lines, with_loops):
-    """Counts of one file's listing."""
+def jump_tables(lines):
+    """Places that the tables of jumps of one file name, from its relocations."""
+    section, entries, starts = "", [], {0}
+    for line in lines:
+        if line.startswith("RELOCATION RECORDS FOR"):
+            section = line
+        elif "[.rodata]" in section and (hit := ENTRY.match(line)):
+            entries.append((int(hit.group(1), 16), int(hit.group(2), 16)))
+        elif "[.text]" in section and (hit := TABLE.search(line)):
+            way = int(hit.group(2) or "0", 16) * (-1 if hit.group(1) == "-" else 1)
+            starts.add(way + OPERAND)
+    return frozenset(to - (at - max(s for s in starts if s <= at)) for at, to in entries)
+
+
+def count(lines, with_loops, tables=frozenset()):
+    """Counts of one file's listing; `tables`: of jump_tables."""
     counts, functions = Counts(), []
     for line in lines:
         if FUNCTION.match(line):
-            functions.append([])
+            functions.append((FUNCTION.match(line).group(1), []))
         elif (hit := INSTRUCTION.match(line)) and functions:
-            functions[-1].append((int(hit.group(1), 16), hit.group(2).split("#")[0].strip()))
-    for instructions in functions:
+            functions[-1][1].append((int(hit.group(1), 16), hit.group(2).split("#")[0].strip()))
+    for name, instructions in functions:
+        size = sum(not PADDING.search(text) for _, text in instructions)
+        counts.total += size
         if not with_loops:
-            counts.total += sum(not PADDING.search(text) for _, text in instructions)
             continue
-        function = Function(instructions)
-        counts.total += function.count
+        if name != ENTRY_SYMBOL:
+            counts.parts.append((name, size))
+        function = Function(instructions, tables)
         loops = function.loops()
         for header, blocks in loops.items():
             around = any(other != header and other in blocks for other in loops)
@@ -171,20 +197,26 @@ def count(lines, with_loops):
     return counts
 
 
-def count_files(objdump, paths, with_loops):
-    """Counts by path."""
-    found = {}
+def dump(objdump, options, paths):
+    """What objdump says of each file, by path."""
+    lines = {}
     for at in range(0, len(paths), FILES_A_CALL):
-        command = [objdump, "-d", "-w", "--no-show-raw-insn", *map(str, paths[at:at + FILES_A_CALL])]
+        command = [objdump, *options, *map(str, paths[at:at + FILES_A_CALL])]
         text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-        lines = {}
         for line in text.splitlines():
             if hit := FILE.match(line):
                 lines[hit.group(1)] = own = []
             elif lines:
                 own.append(line)
-        for path, own in lines.items():
-            found[path] = count(own, with_loops)
+    return lines
+
+
+def count_files(objdump, paths, with_loops):
+    """Counts by path."""
+    listings = dump(objdump, ["-d", "-w", "--no-show-raw-insn"], paths)
+    relocations = dump(objdump, ["-r"], paths) if with_loops else {}
+    found = {path: count(lines, with_loops, jump_tables(relocations.get(path, [])))
+             for path, lines in listings.items()}
     if missing := [str(p) for p in paths if not found.get(str(p), Counts()).total]:
         raise ValueError(f"objdump shows no instruction in {missing[0]}")
     return found
