@@ -171,11 +171,20 @@ PARTS = {
 }
 
 
+def spoken(versions):
+    return " and ".join(f"{tool} {version}" for tool, version in versions.items())
+
+
+def find_nvcc():
+    there = Path("/usr/local/cuda/bin/nvcc")
+    return shutil.which("nvcc") or (str(there) if there.exists() else None)
+
+
 def versions(arguments, part):
     found = {"LLVM": llvm_version(arguments.emit)}
     if part == "bench":
         if not arguments.nvcc:
-            raise Skip("nvcc is not there, which makes the PTX of the bench's kernels")
+            raise Skip("nvcc, which makes the PTX of the bench's kernels, is not there")
         found["nvcc"] = nvcc_version(arguments.nvcc)
     return found
 
@@ -189,7 +198,7 @@ def handle(arguments, part):
     if not arguments.update and (there := versions_of(head)) != here:
         if not there:
             raise SystemExit(f"{path} names no version; write it with --update")
-        raise Skip(f"counts are those of {there}, this is {here}")
+        raise Skip(f"counts are those of {spoken(there)}, here is {spoken(here)}")
     new = make(arguments)
     changes = differences(old, new)
     if arguments.update:
@@ -210,7 +219,7 @@ def handle(arguments, part):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--emit", type=Path, default=ROOT / "build/bin/emit_objects")
-    parser.add_argument("--nvcc")
+    parser.add_argument("--nvcc", default=find_nvcc())
     parser.add_argument("--objdump", default=shutil.which("objdump"))
     parser.add_argument("--work", type=Path, default=ROOT / "build/instructions")
     parser.add_argument("--update", action="store_true")

@@ -10,8 +10,10 @@
 #include <cstdio>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "compiler/jit/compile.h"
 #include "compiler/ptx/parser.h"
@@ -53,7 +55,8 @@ std::string read_text(const std::string& path) {
 std::vector<uint8_t> compile(jit::CompileFn fn, ptx::Module& module, const Job& job,
                              std::string& error) {
   const auto found = module.function_index.find(job.kernel);
-  if (found == module.function_index.end()) return error = "is not in " + job.ptx, std::vector<uint8_t>{};
+  if (found == module.function_index.end())
+    return error = "is not in " + job.ptx, std::vector<uint8_t>{};
   auto compiled = fn(module, found->second, job.spec);
   if (!compiled.ok()) return error = compiled.error().what, std::vector<uint8_t>{};
   return std::move(compiled->object);
