@@ -156,8 +156,8 @@ def in_shared(text):
     return text.replace("ld.global.", "ld.shared.").replace("st.global.", "st.shared.")
 
 
-def kernels():
-    """(family, name, text of the PTX entry, its name) of every form that is counted."""
+def chosen_cases():
+    """(family, name, case) of every form that is counted."""
     model = ptx_model.load(ROOT / "spec/ptx")
     refused = golden_cases.read_refused(ROOT / "tests/golden/refused.txt")
     chosen = []
@@ -169,8 +169,13 @@ def kernels():
         chosen += [(family, c.name, c) for c in (min(f, key=plainness) for f in forms.values())]
     for family, before, text, ins, outs in MORE:
         chosen.append((family, text, golden_cases.Case(before + text, outs, ins)))
+    return chosen
+
+
+def kernels():
+    """(family, name, text of the PTX entry, its name) of each of them."""
     return [(family, name, kernel_text(case, f"k{number}"), f"k{number}")
-            for number, (family, name, case) in enumerate(chosen)]
+            for number, (family, name, case) in enumerate(chosen_cases())]
 
 
 def module_text(entries):

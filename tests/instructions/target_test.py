@@ -1,7 +1,7 @@
-"""LIMEN_TARGET: code of every level that this processor has computes what a GPU recorded, code of
-another level is refused by name and never run, and the disk cache keeps them apart.
+"""LIMEN_TARGET: code of every level that this processor has computes the same, code of another level
+is refused by name and never run, and the disk cache keeps them apart.
 
-Usage: target_test.py <limen-test> <a .golden file> <known.txt>
+Usage: target_test.py <limen-test>
 """
 import os
 import re
@@ -11,8 +11,11 @@ import tempfile
 import unittest
 from pathlib import Path
 
-TOOL, GOLDEN, KNOWN = sys.argv[1:4]
-del sys.argv[1:4]
+import form_kernels
+import golden_cases
+
+TOOL = sys.argv.pop(1)
+FAMILY = "logic"
 # What each level adds, as Linux lists it.
 LEVELS = {
     "x86-64-v2": {"cx16", "lahf_lm", "popcnt", "sse4_1", "sse4_2", "ssse3"},
@@ -32,16 +35,40 @@ def levels_here():
 
 
 class Target(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        """A case of each form of the family, with what this processor's own code answers."""
+        made = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(made.cleanup)
+        cls.kernels, cls.golden = Path(made.name), Path(made.name, FAMILY + ".golden")
+        cases = [case for family, _, case in form_kernels.chosen_cases() if family == FAMILY]
+        text = golden_cases.module_text(FAMILY, golden_cases.group(cases, FAMILY))
+        Path(cls.kernels, FAMILY + ".ptx").write_text(text)
+        cls.cases = len(cases)
+        code, text = cls.run_tool("record", "--out", cls.kernels, FAMILY, LIMEN_CACHE_SIZE=0)
+        assert code == 0, text
+
+    @classmethod
+    def run_tool(cls, verb, *words, **variables):
+        command = [str(word) for word in (TOOL, verb, "--kernels", cls.kernels, *words)]
+        done = subprocess.run(command, capture_output=True, text=True,
+                              env={**os.environ, **{k: str(v) for k, v in variables.items()}})
+        return done.returncode, done.stdout + done.stderr
+
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
 
     def replay(self, target, **more):
-        variables = {"LIMEN_TARGET": target, "LIMEN_CACHE_DIR": self.folder / "cache", **more}
-        done = subprocess.run([TOOL, "replay", "--known", KNOWN, GOLDEN], capture_output=True, text=True,
-                              env={**os.environ, **{k: str(v) for k, v in variables.items()}})
-        return done.returncode, done.stdout + done.stderr
+        return self.run_tool("replay", self.golden, LIMEN_TARGET=target,
+                             LIMEN_CACHE_DIR=self.folder / "cache", **more)
+
+    def check_all_agree(self, answer):
+        code, text = answer
+        self.assertEqual(code, 0, text)
+        self.assertIn(f"{self.cases} exact and 0 bounded", text)
+        self.assertIn(": 0 wrong, 0 known to be wrong, 0 refused", text)
 
     def cached(self):
         return len(list(self.folder.glob("cache/*/*.kernel")))
@@ -49,8 +76,7 @@ class Target(unittest.TestCase):
     def test_levels_of_this_processor_compute_and_are_cached_apart(self):
         entries = []
         for level in ["host", *levels_here()]:
-            code, text = self.replay(level)
-            self.assertEqual(code, 0, f"{level}: {text}")
+            self.check_all_agree(self.replay(level))
             entries.append(self.cached())
         self.assertGreater(entries[0], 0)
         self.assertEqual(entries, [entries[0] * (i + 1) for i in range(len(entries))])
@@ -62,15 +88,16 @@ class Target(unittest.TestCase):
         for level in lacking:
             dumped = self.folder / level
             dumped.mkdir()
-            code, text = self.replay(level, LIMEN_DUMP_DIR=dumped)
-            self.assertNotEqual(code, 0, text)
-            self.assertIn(f"compiled for {level}, whose instructions this processor lacks", text)
+            for more in ({}, {"LIMEN_DUMP_DIR": dumped}):
+                _, text = self.replay(level, **more)
+                self.assertIn(f"is asked for {level}, whose instructions this processor lacks", text)
+                self.assertIn(f" {self.cases} refused", text)
             self.assertEqual(self.cached(), 0)
             self.assertTrue(list(dumped.glob("*.o")), "nothing to read was written")
 
     def test_an_unknown_target_is_reported_and_ignored(self):
         code, text = self.replay("x86-64-v9")
-        self.assertEqual(code, 0, text)
+        self.check_all_agree((code, text))
         self.assertIn("LIMEN_TARGET", text)
 
 

@@ -216,11 +216,17 @@ Result<std::shared_ptr<const engine::KernelCode>> Program::build(ptx::Index kern
       log::write(log::Level::warn, "a cached kernel is compiled again: " + loaded.error().what);
     }
   }
+  const std::string& directory = driver().settings.dump_dir;
+  const Error refusal{
+      Code::not_supported,
+      fmt::format("kernel {} is asked for {}, whose instructions this processor lacks", name,
+                  spec.target),
+      "unset LIMEN_TARGET"};
+  if (!executable && directory.empty()) return refusal;
   LIMEN_TRY(jit::CompileFn compile, open_compiler());
   const auto start = std::chrono::steady_clock::now();
   LIMEN_TRY(jit::CompiledKernel compiled, compile(*module_, kernel, spec));
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
-  const std::string& directory = driver().settings.dump_dir;
   if (!directory.empty()) {
     std::string stem = fmt::format("{}-{}", name.substr(0, 120), key.substr(0, 8));
     dump(directory, stem, ".ptx", module_->text.data(), module_->text.size());
@@ -230,11 +236,7 @@ Result<std::shared_ptr<const engine::KernelCode>> Program::build(ptx::Index kern
   log::write(log::Level::info,
              fmt::format("compiled {} for blocks of {}x{}x{} in {:.0f} ms: {}", name, spec.block[0],
                          spec.block[1], spec.block[2], took.count(), compiled.notes));
-  if (!executable)
-    return Error{Code::not_supported,
-                 fmt::format("kernel {} is compiled for {}, whose instructions this processor lacks",
-                             name, spec.target),
-                 "unset LIMEN_TARGET"};
+  if (!executable) return refusal;
   auto loaded = load(compiled.object, compiled.meta, name);
   if (loaded.ok() && cache) cache->store(key, {compiled.meta, compiled.notes, compiled.object});
   return loaded;
