@@ -11,6 +11,7 @@ usage: kill_test.py --victim PROGRAM --lib FOLDER [--seconds N] [--seed N]
 import argparse
 import os
 import random
+import re
 import shutil
 import signal
 import struct
@@ -119,11 +120,11 @@ class Test:
     def check_leftovers(self):
         left = [str(p) for p in (self.folder / "tmp").rglob("*")]
         left += [str(p) for p in (self.folder / "home").rglob("*")]
-        marks = [str(process.pid) for process in self.started]
+        marks = {str(process.pid) for process in self.started}
         for shared in (Path("/dev/shm"), Path("/tmp")):
             for path in shared.glob("*") if shared.is_dir() else []:
                 name = path.name
-                if path != self.folder and any(m in name for m in marks) and "limen" in name:
+                if path != self.folder and "limen" in name and marks & set(re.findall(r"\d+", name)):
                     left.append(str(path))
         if left:
             raise Failure(f"left behind: {left}")

@@ -353,7 +353,8 @@ simt::CallWaits calls_that_wait(const std::set<Index>& watchers) {
 
 /// The strategies to try, best first.
 std::vector<Choice> choices(const Program& p, const Specialization& spec,
-                            const std::set<Index>& watchers, bool& ftz_by_mxcsr) {
+                            const simt::Target& target, const std::set<Index>& watchers,
+                            bool& ftz_by_mxcsr) {
   const simt::CallWaits call_waits = calls_that_wait(watchers);
   simt::Traits all = simt::traits_of(p.module.functions[p.kernel], call_waits);
   bool calls_barrier = false;
@@ -378,12 +379,12 @@ std::vector<Choice> choices(const Program& p, const Specialization& spec,
   ftz_by_mxcsr = all.all_ftz && all.any_ftz && !all.float64;
   uint32_t width = spec.width     ? spec.width
                    : all.warp_ops ? 32
-                                  : region_width(p.module, host_target(), spec, all.float64);
+                                  : region_width(p.module, target, spec, all.float64);
   if (all.warp_ops) width = 32;
   std::vector<Choice> list;
   Choice region{Strategy::region, width, "region loops"};
   region.may_widen =
-      !spec.width && !all.warp_ops && spec.block[0] && p.functions.empty() && !host_target().avx512;
+      !spec.width && !all.warp_ops && spec.block[0] && p.functions.empty() && !target.avx512;
   const Choice fiber{Strategy::fiber, 32, ""}, lane{Strategy::lane, 1, ""};
   auto add = [&](Choice c, const std::string& why) {
     if (!why.empty()) c.why = why;
@@ -451,10 +452,9 @@ struct Attempt {
   Code code = Code::not_supported;
 };
 
-Attempt attempt(const Program& p, const Specialization& spec, const Choice& choice,
-                const std::set<Index>& watchers, bool ftz_by_mxcsr) {
+Attempt attempt(const Program& p, const Specialization& spec, const simt::Target& target,
+                const Choice& choice, const std::set<Index>& watchers, bool ftz_by_mxcsr) {
   Attempt result;
-  const simt::Target& target = host_target();
   const ptx::Function& kernel = p.module.functions[p.kernel];
   llvm::LLVMContext context;
   llvm::Module module("limen", context);
@@ -529,9 +529,9 @@ Attempt attempt(const Program& p, const Specialization& spec, const Choice& choi
     result.code = Code::unknown;
     return result;
   }
-  optimize(module, *machine, spec.opt_level);
-  if (host_target().avx512) keep_apart_masked_bit_selects(module);
-  if (host_target().has("avx512fp16")) compare_halves_as_floats(module);
+  optimize(module, *machine, target, spec.opt_level);
+  if (target.avx512) keep_apart_masked_bit_selects(module);
+  if (target.has("avx512fp16")) compare_halves_as_floats(module);
   dump("opt", tag, module);
   CompiledKernel k;
   EmittedObject object = emit_object(module, *machine, error);
@@ -567,13 +567,16 @@ limen_jit_compile(limen::ptx::Module& module, uint32_t function,
                   const limen::jit::Specialization& spec) {
   using namespace limen;
   using namespace limen::jit;
+  const simt::Target* target = find_target(spec.target);
+  if (!target)
+    return Error{Code::invalid_value, fmt::format("no target is called '{}'", spec.target), ""};
   LIMEN_TRY(Program program, collect(module, function));
   bool ftz = false;
   std::string why;
   const std::set<Index> watchers = watching_functions(program);
-  for (Choice& choice : choices(program, spec, watchers, ftz)) {
+  for (Choice& choice : choices(program, spec, *target, watchers, ftz)) {
     if (!why.empty()) choice.why += choice.why.empty() ? why : "; tried before: " + why;
-    Attempt a = attempt(program, spec, choice, watchers, ftz);
+    Attempt a = attempt(program, spec, *target, choice, watchers, ftz);
     if (a.kernel) return std::move(*a.kernel);
     if (!a.error.empty()) return Error{a.code, a.error, ""};
     why = a.why;

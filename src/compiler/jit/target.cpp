@@ -31,29 +31,52 @@ namespace limen::jit {
 
 using namespace llvm;
 
-const simt::Target& host_target() {
-  static const simt::Target* target = [] {
-    auto* t = new simt::Target;
-    t->cpu = sys::getHostCPUName().str();
-    auto features = sys::getHostCPUFeatures();
-    std::string text;
-    for (auto& f : features) {
-      if (!text.empty()) text += ",";
-      text += (f.getValue() ? "+" : "-") + f.getKey().str();
-    }
-    auto has = [&](const char* name) {
-      auto it = features.find(name);
-      return it != features.end() && it->getValue();
-    };
-    t->avx2 = has("avx2");
-    t->fma = has("fma");
-    t->avx512 = has("avx512f") && has("avx512bw") && has("avx512dq") && has("avx512vl");
-    // Gathers as instructions: on these kernels they beat a branch a lane.
-    if (t->avx512) text += ",+fast-gather,-prefer-256-bit";
-    t->features = text;
-    return t;
-  }();
-  return *target;
+namespace {
+
+// Gathers as instructions: on these kernels they beat a branch a lane.
+constexpr const char* avx512_tuning = "+fast-gather,-prefer-256-bit";
+
+simt::Target host_target() {
+  simt::Target t;
+  t.cpu = sys::getHostCPUName().str();
+  auto features = sys::getHostCPUFeatures();
+  for (auto& f : features) {
+    if (!t.features.empty()) t.features += ",";
+    t.features += (f.getValue() ? "+" : "-") + f.getKey().str();
+  }
+  auto has = [&](const char* name) {
+    auto it = features.find(name);
+    return it != features.end() && it->getValue();
+  };
+  t.avx2 = has("avx2");
+  t.fma = has("fma");
+  t.avx512 = has("avx512f") && has("avx512bw") && has("avx512dq") && has("avx512vl");
+  if (t.avx512) t.features += std::string(",") + avx512_tuning;
+  return t;
+}
+
+/// Level `level` of the x86-64 ABI, tuned for no processor in particular.
+simt::Target level_target(int level) {
+  simt::Target t;
+  t.cpu = "x86-64-v" + std::to_string(level);
+  t.avx2 = t.fma = level >= 3;
+  t.avx512 = level >= 4;
+  if (t.avx512) t.features = avx512_tuning;
+  return t;
+}
+
+}  // namespace
+
+const simt::Target* find_target(const std::string& name) {
+  if (name.empty() || name == "host") {
+    static const auto* host = new simt::Target(host_target());
+    return host;
+  }
+  static const auto* levels =
+      new std::vector<simt::Target>{level_target(2), level_target(3), level_target(4)};
+  for (const simt::Target& t : *levels)
+    if (t.cpu == name) return &t;
+  return nullptr;
 }
 
 std::unique_ptr<TargetMachine> make_machine(const simt::Target& target, uint32_t opt_level,
@@ -79,7 +102,8 @@ std::unique_ptr<TargetMachine> make_machine(const simt::Target& target, uint32_t
   return m;
 }
 
-void optimize(Module& module, TargetMachine& machine, uint32_t opt_level) {
+void optimize(Module& module, TargetMachine& machine, const simt::Target& target,
+              uint32_t opt_level) {
   LoopAnalysisManager lam;
   FunctionAnalysisManager fam;
   CGSCCAnalysisManager cam;
@@ -110,7 +134,7 @@ void optimize(Module& module, TargetMachine& machine, uint32_t opt_level) {
     fpm.addPass(SimplifyCFGPass());
   }
   fpm.addPass(ADCEPass());
-  if (opt_level > 0) fpm.addPass(SplitAccumulators(host_target().avx512));
+  if (opt_level > 0) fpm.addPass(SplitAccumulators(target.avx512));
   if (opt_level > 0) fpm.addPass(SinkRare());
   mpm.addPass(createModuleToFunctionPassAdaptor(std::move(fpm)));
   mpm.run(module, mam);

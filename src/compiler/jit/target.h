@@ -1,4 +1,4 @@
-// The machine code is made for: LLVM's view of this processor and the object emitter.
+// The machine code is made for, this processor or a named level of x86-64, and the object emitter.
 #pragma once
 #include <llvm/IR/Module.h>
 #include <llvm/Target/TargetMachine.h>
@@ -11,15 +11,17 @@
 
 namespace limen::jit {
 
-/// This processor, with the features the code generator asks about.
-const simt::Target& host_target();
+/// The target called `name` (Specialization::target), with the features the code generator asks
+/// about; null for an unknown name.
+const simt::Target* find_target(const std::string& name);
 
 /// A target machine for `target`; null with a message in `error` when LLVM has none.
 std::unique_ptr<llvm::TargetMachine> make_machine(const simt::Target& target, uint32_t opt_level,
                                                   std::string& error);
 
 /// Runs the fixed pass list.
-void optimize(llvm::Module& module, llvm::TargetMachine& machine, uint32_t opt_level);
+void optimize(llvm::Module& module, llvm::TargetMachine& machine, const simt::Target& target,
+              uint32_t opt_level);
 
 struct EmittedObject {
   std::vector<uint8_t> bytes;  ///< a relocatable ELF object; empty: failed

@@ -134,6 +134,7 @@ Result<Settings> read_settings() {
   settings.strategy = strategy_number(config.strategy);
   settings.width = static_cast<uint32_t>(config.width);
   settings.exact_nan = config.exact_nan;
+  settings.target = config.target;
   settings.no_op_kernels = config.noop_kernels;
   settings.launch_blocking = environment_is("CUDA_LAUNCH_BLOCKING", "1");
   settings.eager_loading = environment_is("CUDA_MODULE_LOADING", "EAGER");

@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -83,7 +84,8 @@ Result<Driver> Driver::open() {
   Driver driver;
   if (!getenv("LIMEN_LOG")) {
     // Limen says on its log which line of a kernel it refuses; other drivers ignore the variable.
-    driver.log_path_ = fmt::format("/tmp/limen-test-{}.log", getpid());
+    // In memory, so that nothing is left behind.
+    driver.log_path_ = fmt::format("/proc/self/fd/{}", memfd_create("limen-test-log", MFD_CLOEXEC));
     setenv("LIMEN_LOG", ("error:" + driver.log_path_).c_str(), 1);
   }
   void* library = dlopen("libcuda.so.1", RTLD_NOW);

@@ -10,5 +10,7 @@ namespace limen::cpu {
 const std::string& compiler_path();
 /// Processor features and the compiler's identity, part of every key of the disk cache.
 const std::string& host_key();
+/// True if this processor has the instructions of jit::Specialization::target `target`.
+bool executes(const std::string& target);
 
 }  // namespace limen::cpu

@@ -63,10 +63,10 @@ Result<jit::CompileFn> open_compiler() {
 std::string cache_key(const std::string& content_hash, const std::string& kernel,
                       const jit::Specialization& spec) {
   std::string text =
-      fmt::format("{}|{}|{},{},{}|{}|{}|{}|{}|{}|{}|{}|{}", content_hash, kernel, spec.block[0],
+      fmt::format("{}|{}|{},{},{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", content_hash, kernel, spec.block[0],
                   spec.block[1], spec.block[2], spec.small_grid, spec.strategy, spec.width,
-                  static_cast<int>(spec.residency), spec.opt_level, spec.exact_nan, host_key(),
-                  kernel::kernel_abi_version);
+                  static_cast<int>(spec.residency), spec.opt_level, spec.exact_nan, spec.target,
+                  host_key(), kernel::kernel_abi_version);
   return image::content_hash(text.data(), text.size());
 }
 
@@ -177,6 +177,7 @@ Result<std::shared_ptr<const engine::KernelCode>> Program::version(ptx::Index ke
   spec.strategy = settings.strategy;
   spec.width = settings.width;
   spec.exact_nan = settings.exact_nan;
+  spec.target = settings.target;
   spec.small_grid = small_grid;
   spec.residency = residency;
   bool general;
@@ -207,18 +208,25 @@ Result<std::shared_ptr<const engine::KernelCode>> Program::build(ptx::Index kern
   const std::string& name = module_->functions[kernel].name;
   std::string key = cache_key(content_hash_, name, spec);
   const image::DiskCache* cache = disk_cache();
-  if (cache) {
+  const bool executable = executes(spec.target);
+  if (cache && executable) {
     if (auto entry = cache->find(key)) {
       auto loaded = load(entry->object, entry->meta, name);
       if (loaded.ok()) return loaded;
       log::write(log::Level::warn, "a cached kernel is compiled again: " + loaded.error().what);
     }
   }
+  const std::string& directory = driver().settings.dump_dir;
+  const Error refusal{
+      Code::not_supported,
+      fmt::format("kernel {} is asked for {}, whose instructions this processor lacks", name,
+                  spec.target),
+      "unset LIMEN_TARGET"};
+  if (!executable && directory.empty()) return refusal;
   LIMEN_TRY(jit::CompileFn compile, open_compiler());
   const auto start = std::chrono::steady_clock::now();
   LIMEN_TRY(jit::CompiledKernel compiled, compile(*module_, kernel, spec));
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
-  const std::string& directory = driver().settings.dump_dir;
   if (!directory.empty()) {
     std::string stem = fmt::format("{}-{}", name.substr(0, 120), key.substr(0, 8));
     dump(directory, stem, ".ptx", module_->text.data(), module_->text.size());
@@ -228,6 +236,7 @@ Result<std::shared_ptr<const engine::KernelCode>> Program::build(ptx::Index kern
   log::write(log::Level::info,
              fmt::format("compiled {} for blocks of {}x{}x{} in {:.0f} ms: {}", name, spec.block[0],
                          spec.block[1], spec.block[2], took.count(), compiled.notes));
+  if (!executable) return refusal;
   auto loaded = load(compiled.object, compiled.meta, name);
   if (loaded.ok() && cache) cache->store(key, {compiled.meta, compiled.notes, compiled.object});
   return loaded;
