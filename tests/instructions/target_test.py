@@ -21,6 +21,7 @@ LEVELS = {
     "x86-64-v2": {"cx16", "lahf_lm", "popcnt", "sse4_1", "sse4_2", "ssse3"},
     "x86-64-v3": {"abm", "avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe"},
     "x86-64-v4": {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"},
+    "sapphirerapids": {"avx512_fp16"},
 }
 
 
@@ -94,6 +95,22 @@ class Target(unittest.TestCase):
                 self.assertIn(f" {self.cases} refused", text)
             self.assertEqual(self.cached(), 0)
             self.assertTrue(list(dumped.glob("*.o")), "nothing to read was written")
+
+    def test_halves_are_compared_as_floats(self):
+        """LLVM 19 takes masked compares of halves for each other (llvm_faults.h)."""
+        case = ("d", "b32"), ("a", "f16x2"), ("b", "f16x2"), ("c", "pred")
+        cases = [golden_cases.Case(f"set.{order}.and.f16x2.f16x2 d, a, b, c", case[:1], case[1:])
+                 for order in ("gtu", "ltu")]
+        text = golden_cases.module_text("compare", golden_cases.group(cases, "compare"))
+        Path(self.folder, "compare.ptx").write_text(text)
+        subprocess.run([TOOL, "record", "--kernels", self.folder, "--out", self.folder, "compare"],
+                       env={**os.environ, "LIMEN_TARGET": "sapphirerapids",
+                            "LIMEN_DUMP_DIR": str(self.folder)}, capture_output=True)
+        listings = "".join(subprocess.run(["objdump", "-d", path], capture_output=True, text=True,
+                                          check=True).stdout for path in self.folder.glob("*.o"))
+        self.assertRegex(listings, r"vcvtph2ps")
+        self.assertRegex(listings, r"vcmp\w*ps")
+        self.assertNotRegex(listings, r"vcmp\w*ph")
 
     def test_an_unknown_target_is_reported_and_ignored(self):
         code, text = self.replay("x86-64-v9")

@@ -65,6 +65,14 @@ simt::Target level_target(int level) {
   return t;
 }
 
+/// Level 4 and what came after it; halves have instructions of their own there.
+simt::Target sapphire_rapids() {
+  simt::Target t = level_target(4);
+  t.cpu = "sapphirerapids";
+  t.features += ",+avx512fp16";
+  return t;
+}
+
 }  // namespace
 
 const simt::Target* find_target(const std::string& name) {
@@ -73,7 +81,8 @@ const simt::Target* find_target(const std::string& name) {
     return host;
   }
   static const auto* levels =
-      new std::vector<simt::Target>{level_target(2), level_target(3), level_target(4)};
+      new std::vector<simt::Target>{level_target(2), level_target(3), level_target(4),
+                                    sapphire_rapids()};
   for (const simt::Target& t : *levels)
     if (t.cpu == name) return &t;
   return nullptr;

@@ -71,23 +71,21 @@ TEST(Sparse, a_tile_is_one_piece_for_every_texel) {
 
 TEST(Sparse, every_texel_has_a_place_of_its_own) {
   const unsigned layers = CUDA_ARRAY3D_LAYERED;
-  expect_places_of_their_own({level(300, 200)}, 4, false, false);
-  expect_places_of_their_own({level(5, 7)}, 1, false, false);
-  expect_places_of_their_own({level(130, 129, 3, layers)}, 4, false, false);
-  expect_places_of_their_own({level(40, 33, 20)}, 4, false, false);
+  expect_places_of_their_own({level(300, 200)}, 4, false);
+  expect_places_of_their_own({level(5, 7)}, 1, false);
+  expect_places_of_their_own({level(130, 129, 3, layers)}, 4, false);
+  expect_places_of_their_own({level(40, 33, 20)}, 4, false);
   expect_places_of_their_own({level(300, 260), level(150, 130), level(75, 65), level(37, 32)}, 4,
-                             true, false);
-  expect_places_of_their_own(
-      {level(140, 140, 2, layers), level(70, 70, 2, layers), level(35, 35, 2, layers)}, 4, true,
-      false);
-  expect_places_of_their_own({level(40, 40, 40), level(20, 20, 20), level(10, 10, 10)}, 4, true,
                              false);
-  expect_places_of_their_own({level(300, 200), level(150, 100), level(75, 50)}, 16, true, true);
-  expect_places_of_their_own({level(130, 129, 3, layers)}, 2, false, true);
+  expect_places_of_their_own(
+      {level(140, 140, 2, layers), level(70, 70, 2, layers), level(35, 35, 2, layers)}, 4, false);
+  expect_places_of_their_own({level(40, 40, 40), level(20, 20, 20), level(10, 10, 10)}, 4, false);
+  expect_places_of_their_own({level(300, 200), level(150, 100), level(75, 50)}, 16, true);
+  expect_places_of_their_own({level(130, 129, 3, layers)}, 2, true);
 }
 
 TEST(Sparse, copies_move_what_copies_of_ordinary_arrays_move) {
-  Mapped from({level(300, 200)}, 4, false, false), to({level(300, 200)}, 4, false, false);
+  Mapped from({level(300, 200)}, 4, false), to({level(300, 200)}, 4, false);
   std::vector<uint32_t> in(300 * 200), out(300 * 200);
   std::iota(in.begin(), in.end(), 1u);
   Transfer job;
@@ -127,7 +125,7 @@ struct Twins {
   Mapped mapped;
 
   Twins(const std::vector<CUDA_ARRAY3D_DESCRIPTOR>& levels, bool deferred)
-      : mapped(levels, 4, levels.size() > 1, deferred) {
+      : mapped(levels, 4, deferred) {
     for (uint32_t i = 0; i < levels.size(); ++i) {
       const engine::Image& tiles = mapped.images[i];
       engine::Image& image = plain.levels[i] = image_of(levels[i], 4);
@@ -203,7 +201,7 @@ TEST(Sparse, fetches_see_what_they_see_in_ordinary_arrays) {
 }
 
 TEST(Sparse, surfaces_store_where_something_is) {
-  Mapped array({level(200, 150)}, 4, false, false);
+  Mapped array({level(200, 150)}, 4, false);
   array.store.table[1] = nullptr;
   engine::Texture surface;
   surface.kind = engine::Texture::Kind::surface;
