@@ -65,8 +65,9 @@ void Lowering::find_index(Index address, int64_t offset, Val& at) {
   }
   const bool multiplies = scale == 1 && by->op == Op::mul && by->has(Tok::wide) &&
                           ptx::is_int(by->type()) && bits_of(by->type()) == 32;
-  const bool widens = by->op == Op::cvt && ptx::is_int(by->type(0)) && ptx::is_int(by->type(1)) &&
-                      bits_of(by->type(0)) == 64 && bits_of(by->type(1)) == 32;
+  const bool widens = by->op == Op::cvt && !by->has(Tok::sat) && ptx::is_int(by->type(0)) &&
+                      ptx::is_int(by->type(1)) && bits_of(by->type(0)) == 64 &&
+                      bits_of(by->type(1)) == 32;
   if (!(multiplies || widens) || !is_reg(by->ops[1], 32)) return;
   if (multiplies) scale = constant(by->ops[2]);
   if (scale != 1 && scale != 2 && scale != 4 && scale != 8) return;

@@ -1,6 +1,6 @@
 // Lanes' places: what is known of them when the kernel is compiled (shape.cpp), what is computed
 // again behind a barrier (constants.cpp), and addresses whose 32-bit indices AVX2 gathers by
-// (lower_memory.cpp). Every version must agree with the evaluator; the IR shows that it was done.
+// (lower_gather.cpp). Every version must agree with the evaluator; the IR shows that it was done.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -203,6 +203,22 @@ TEST(Places, ScatteredReadsOfAVectorAreOneGather) {
     }
     expect_agreement(job, 1);
   }
+}
+
+TEST(Places, AnIndexThatIsWidenedWithAClampIsNoIndex) {
+  expect_agreement(indexed("sub.s32 %i, %i, 40;\ncvt.sat.u64.s32 %d, %i;\nshl.b64 %d, %d, 2;\n"
+                           "add.s64 %at, %in, %d;\n",
+                           "ld.global.u32 %x, [%at];\n"),
+                   1);
+}
+
+TEST(Places, DivisorsKnownLaneByLane) {
+  for (const char* op : {"div.s32", "rem.s32", "div.u32", "rem.u32"})
+    expect_agreement(kernel(fmt::format("ld.global.u32 %v, [%in];\nadd.u32 %i, %tx, 1;\n"
+                                        "{} %x, %v, %i;\n",
+                                        op),
+                            16, 16),
+                     1);
 }
 
 TEST(Places, AnIndexWrittenAfterItsProductIsNotReadAgain) {
