@@ -27,10 +27,11 @@ CALL_NAMES = {
 
 
 def first_line(*command):
+    """What a program says first; nothing where it is not there."""
     try:
         return subprocess.run(command, capture_output=True, text=True).stdout.splitlines()[0]
     except (OSError, IndexError):
-        return "?"
+        return ""
 
 
 def load_note():
@@ -52,8 +53,9 @@ def machine():
 
 def compilers():
     nvcc = subprocess.run([find_nvcc(), "--version"], capture_output=True, text=True).stdout
-    return (f"Compilers: {first_line('g++', '--version')}; {first_line(CLANG, '--version')}; "
-            f"nvcc {nvcc.split('release ')[-1].split(',')[0]} with -O3 and its default architecture.")
+    there = [line for line in (first_line("g++", "--version"), first_line(CLANG, "--version")) if line]
+    return (f"Compilers: {'; '.join(there)}; nvcc {nvcc.split('release ')[-1].split(',')[0]} with -O3 and its "
+            "default architecture.")
 
 
 def number(value, form):
