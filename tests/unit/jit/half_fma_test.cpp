@@ -39,7 +39,8 @@ uint16_t rounded(__int128 sum, bool negative_zero, bool ftz) {
   const auto size = static_cast<unsigned __int128>(sum < 0 ? -sum : sum);
   int length = 0;
   while (size >> length) ++length;
-  if (ftz && length < 35) return sign;  // below 2^-14
+  if (ftz && length < 35)
+    return sign;  // below 2^-14, before it is rounded (measured H200, driver 580.159.04)
   const int cut = std::max(length - 11, 24);
   auto kept = static_cast<uint32_t>(size >> cut);
   const unsigned __int128 rest = size & ((static_cast<unsigned __int128>(1) << cut) - 1);
