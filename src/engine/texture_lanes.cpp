@@ -310,8 +310,7 @@ template <uint32_t bytes>
     __m128i two[4];
     for (uint32_t i = 0; i < 4; ++i)
       two[i] = _mm_castpd_si128(
-          _mm_loadh_pd(_mm_load_sd(reinterpret_cast<const double*>(base + k[2 * i])),
-                       reinterpret_cast<const double*>(base + k[2 * i + 1])));
+          _mm_set_pd(word_at<double>(base + k[2 * i + 1]), word_at<double>(base + k[2 * i])));
     const __m256 first = _mm256_castsi256_ps(halves(two[0], two[2]));
     const __m256 second = _mm256_castsi256_ps(halves(two[1], two[3]));
     words[0] = _mm256_castps_si256(_mm256_shuffle_ps(first, second, 0x88));
