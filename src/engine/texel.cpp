@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "engine/texture_place.h"
 #include "engine/texture_service.h"
 
 namespace limen::engine {
@@ -81,22 +82,6 @@ float channel_float(TexelFormat format, const void* texel, uint32_t i) {
       return float_of(read_channel<uint16_t>(texel, i));
     default:
       return read_channel<float>(texel, i);
-  }
-}
-
-/// The integer that stands for 1; 0: the format holds no normalized numbers.
-int32_t top_of(TexelFormat format) {
-  switch (format) {
-    case TexelFormat::u8:
-      return 255;
-    case TexelFormat::s8:
-      return 127;
-    case TexelFormat::u16:
-      return 65535;
-    case TexelFormat::s16:
-      return 32767;
-    default:
-      return 0;
   }
 }
 

@@ -375,23 +375,6 @@ template <TexelFormat format>
   return format == TexelFormat::f16 ? widen_halves(value) : value;
 }
 
-/// What a channel's largest value counts as a float of 1; 0: bits stay.
-template <TexelFormat format>
-constexpr float top_of() {
-  switch (format) {
-    case TexelFormat::u8:
-      return 255;
-    case TexelFormat::s8:
-      return 127;
-    case TexelFormat::u16:
-      return 65535;
-    case TexelFormat::s16:
-      return 32767;
-    default:
-      return 0;
-  }
-}
-
 /// `numbers`: normalized integers, else bits stay.
 template <TexelFormat format, uint32_t channels, bool numbers>
 void point(const Job& job) {
@@ -410,8 +393,8 @@ void point(const Job& job) {
       if (c < channels) {
         value = channel_of<format>(words, c);
         if (numbers) {
-          const __m256 number =
-              _mm256_div_ps(_mm256_cvtepi32_ps(value), _mm256_set1_ps(top_of<format>()));
+          const __m256 number = _mm256_div_ps(_mm256_cvtepi32_ps(value),
+                                              _mm256_set1_ps(static_cast<float>(top_of(format))));
           value = _mm256_castps_si256(_mm256_max_ps(number, _mm256_set1_ps(-1)));
         }
       }
@@ -543,7 +526,7 @@ template <TexelFormat format>
 }
 
 template <TexelFormat format>
-constexpr bool sums_integers = top_of<format>() != 0;
+constexpr bool sums_integers = top_of(format) != 0;
 
 [[gnu::always_inline]] inline __m256d widened_weight(__m128i weight) {
   return _mm256_cvtepi32_pd(weight);
@@ -571,7 +554,7 @@ struct Sum<format> {
   void clear() { sum = _mm256_setzero_si256(); }
   void add(__m256i weight, __m256i value) {
     constexpr bool is_signed = format == TexelFormat::s8 || format == TexelFormat::s16;
-    if (is_signed) value = _mm256_max_epi32(value, all(-static_cast<int32_t>(top_of<format>())));
+    if (is_signed) value = _mm256_max_epi32(value, all(-top_of(format)));
     // 16 bits by 16 where the value has a sign or is short.
     sum = _mm256_add_epi32(sum, format == TexelFormat::u16 ? _mm256_mullo_epi32(weight, value)
                                                            : _mm256_madd_epi16(weight, value));

@@ -1,5 +1,5 @@
-// Where a coordinate lands on an axis. Shared by the general fetch and the plain one, so that both
-// give the same bits. Private to this room.
+// Where a coordinate lands on an axis, and what a texel's integers stand for. Shared by all
+// samplers, so that they give the same bits. Private to this room.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -31,6 +31,22 @@ inline void weigh(int32_t x, int32_t y, int32_t share, int32_t* out) {
   out[1] = right - out[3];
   out[0] = part(left, one - y);
   out[2] = left - out[0];
+}
+
+/// The integer that stands for 1; 0: the format holds no normalized numbers.
+constexpr int32_t top_of(TexelFormat format) {
+  switch (format) {
+    case TexelFormat::u8:
+      return 255;
+    case TexelFormat::s8:
+      return 127;
+    case TexelFormat::u16:
+      return 65535;
+    case TexelFormat::s16:
+      return 32767;
+    default:
+      return 0;
+  }
 }
 
 /// Keeps coordinates where integers hold them: NaN is 0.

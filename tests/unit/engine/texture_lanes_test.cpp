@@ -209,7 +209,7 @@ class TextureLanes : public testing::Test {
  protected:
   void SetUp() override {
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
-      GTEST_SKIP() << "this machine has no AVX2";
+      GTEST_SKIP() << "this machine has no AVX2";  // then the lanes' sampler is never called
   }
   Memory memory;
 };
