@@ -18,7 +18,13 @@ namespace {
 
 constexpr uint64_t slice_ns = 200'000;       // between looks at other work
 constexpr uint64_t fruitless_least = 64;     // yields in a row before a slice counts as stalled
-constexpr uint64_t admit_after_ns = 50'000;  // spinning this long lets more blocks in
+// Without the end of a block for this long, more blocks are let in, since those there may wait for
+// them: where nothing but spinning happens; where some spin and others go on (a block that goes
+// round through its barrier until another block's flag is set); and whatever they do, since not
+// every wait is known for one (a plain load between barriers).
+constexpr uint64_t admit_when_stalled_ns = 50'000;
+constexpr uint64_t admit_when_spinning_ns = 1'000'000;
+constexpr uint64_t admit_anyhow_ns = 20'000'000;
 constexpr uint32_t admit_batch_most = 16;
 constexpr size_t most_kept_fibers = 1024;  // a worker keeps for its next block
 constexpr size_t most_joined = 128;        // fiber grids a worker has blocks of, as an H200 runs
@@ -383,11 +389,14 @@ void BlockSet::drop_block(FiberBlock& block) {
   block_over(block);
 }
 
-bool BlockSet::admit_more() {
+bool BlockSet::admit_more(Slice slice) {
   const uint64_t now = now_ns();
+  const uint64_t after = slice != Slice::over ? admit_when_stalled_ns
+                         : spun_              ? admit_when_spinning_ns
+                                              : admit_anyhow_ns;
   bool any = false;
   for (size_t i = 0; i < joined_.size(); ++i) {
-    if (!joined_[i].grid->cooperative && now - joined_[i].progress_ns < admit_after_ns) continue;
+    if (!joined_[i].grid->cooperative && now - joined_[i].progress_ns < after) continue;
     joined_[i].progress_ns = now;
     GridRun* grid = joined_[i].grid;
     const uint32_t batch = joined_[i].batch;
@@ -435,6 +444,7 @@ void BlockSet::wake_sleepers() {
 BlockSet::Slice BlockSet::run_slice() {
   const uint64_t start = now_ns();
   fruitless_ = 0;
+  spun_ = false;
   if (!sleepers_.empty()) wake_sleepers();
   for (uint32_t resumes = 1;; ++resumes) {
     Fiber* fiber = pop();
@@ -469,6 +479,7 @@ void BlockSet::handle(Fiber& fiber) {
   switch (fiber.event) {
     case FiberEvent::yielded:
       ++fruitless_;
+      spun_ = true;
       push(&fiber);
       break;
     case FiberEvent::sleeping:

@@ -70,8 +70,9 @@ class BlockSet {
   /// Begins work on `grid`, whose reference the caller took for this worker. False: there are no
   /// stacks for it now.
   bool join(GridRun& grid);
-  /// Lets more blocks of the spinning grids in. True: there are new ones.
-  bool admit_more();
+  /// After `slice`: lets more blocks of grids in that may be waiting for them. True: there are new
+  /// ones.
+  bool admit_more(Slice slice);
   bool empty() const { return resident_ == 0; }
   bool is_joined(const GridRun* grid) const;
   uint64_t next_wake_ns() const;
@@ -137,6 +138,7 @@ class BlockSet {
   size_t queued_ = 0;
   uint32_t resident_ = 0;
   uint64_t fruitless_ = 0;  ///< resumes in a row that ended in a yield
+  bool spun_ = false;       ///< some fiber yielded in the last slice
 };
 
 /// Says which warps or lanes of `block` wait where.

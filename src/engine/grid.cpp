@@ -13,6 +13,7 @@
 namespace limen::engine {
 namespace {
 constexpr size_t text_flush_bytes = 64 * 1024;
+constexpr uint32_t most_multiprocessors = 160;  // of any GPU so far
 /// What a fiber needs beside its code's frames and its threads' calls: services, printf, a
 /// signal's frame.
 constexpr size_t own_stack_bytes = 64 * 1024;
@@ -102,7 +103,10 @@ void GridRun::start(std::unique_ptr<GridSpec> new_spec) {
         std::bit_ceil(spec->stack_bytes * lanes + meta.native_frame_bytes + own_stack_bytes);
     fibers_per_cluster = fibers_of_block(meta, block_threads) * cluster_blocks;
     const uint32_t per_sm = std::clamp(2048u / std::max(1u, block_threads), 1u, 32u);
-    const uint64_t limit = uint64_t{std::max(1u, spec->sm_count)} * per_sm;
+    // Programs count on more blocks at once than a small machine has multiprocessors for (24 are
+    // written into ECL-BH). They are let in only where blocks wait, so the largest GPU's number
+    // costs nobody anything.
+    const uint64_t limit = uint64_t{std::max(most_multiprocessors, spec->sm_count)} * per_sm;
     const uint64_t whole = std::max<uint64_t>(limit / cluster_blocks, 1) * cluster_blocks;
     const uint64_t blocks = spec->cooperative ? total : std::min(total, whole);
     resident_limit = static_cast<uint32_t>(std::min<uint64_t>(blocks, UINT32_MAX));

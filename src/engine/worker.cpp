@@ -137,8 +137,7 @@ void Worker::serve_blocks() {
       return;
     }
   }
-  if (slice == BlockSet::Slice::over) return;
-  if (blocks_.admit_more()) return;
+  if (blocks_.admit_more(slice) || slice == BlockSet::Slice::over) return;
   if (slice == BlockSet::Slice::sleeping) {
     nap(blocks_.next_wake_ns());
   } else if (++rounds_ >= yield_every_rounds && now - last_yield_ns_ > yield_every_ns) {

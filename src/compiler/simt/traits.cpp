@@ -1,6 +1,7 @@
 // Reads off a function body what its strategy must provide: warp operations, barriers, spinning.
 #include <algorithm>
 
+#include "compiler/ptx/table.h"
 #include "compiler/simt/plan.h"
 
 namespace limen::simt {
@@ -15,6 +16,19 @@ namespace {
 
 bool is_constant(const Operand& o, int64_t value) {
   return o.kind == Operand::Kind::imm && !o.imm_is_float && o.bits == value;
+}
+
+/// Behind it a plain load reads memory anew.
+bool orders_memory(const Instruction& inst) {
+  return inst.op == Op::bar || inst.op == Op::barrier || inst.op == Op::membar ||
+         inst.op == Op::fence;
+}
+
+/// A load of what another block may change, which says nothing of that.
+bool is_plain_load(const Instruction& inst) {
+  if (inst.op != Op::ld || inst.has(Tok::nc)) return false;
+  const ptx::Space space = ptx::space_of(inst);
+  return space == ptx::Space::global || space == ptx::Space::none;
 }
 
 bool weak_order(const Instruction& inst) {
@@ -187,9 +201,11 @@ class SpinFinder {
     const Bits branching = branch_values(region, loop, false);
     const Bits written = written_in(loop);
     std::vector<Index> uses, defs;
-    bool spin = false, spills = false;
-    each(loop,
-         [&](const Instruction& inst) { spills |= inst.op == Op::st && inst.has(Tok::local); });
+    bool spin = false, spills = false, reread = false;
+    each(loop, [&](const Instruction& inst) {
+      spills |= inst.op == Op::st && inst.has(Tok::local);
+      reread |= orders_memory(inst);
+    });
     loop.nodes.each([&](size_t n) {
       const Node& node = graph_.nodes[n];
       for (uint32_t i = node.begin; i < node.end && !spin; ++i) {
@@ -199,7 +215,7 @@ class SpinFinder {
           spin = true;
           return;
         }
-        if (!may_wait(inst, written)) continue;
+        if (!may_wait(inst, written) && !(reread && is_plain_load(inst))) continue;
         uses_and_defs(graph_, inst, uses, defs);
         // What a call returns, and with debug code every value, comes by memory: not followed.
         const bool hidden = inst.op == Op::call || spills;
