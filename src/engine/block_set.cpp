@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <climits>
 
@@ -532,17 +533,29 @@ void BlockSet::handle_end(Fiber& fiber) {
   check_deadlock(block);
 }
 
+/// Warp 0 goes on last, thread 0 at its end: it writes what all others read (a sum in shared[0]),
+/// and code that forgets the barrier before its next write works on a GPU, where everybody has read
+/// long before.
 void BlockSet::release_barrier(FiberBlock& block, uint32_t id) {
   Barrier& barrier = block.barriers.at(id);
   const uint32_t sum = barrier.predicates;
+  std::array<Fiber*, 32> of_warp_0;
+  size_t late = 0;
   for (Fiber* waiter = barrier.waiters; waiter != nullptr;) {
     Fiber* next = waiter->next;
     waiter->result = sum;
     waiter->wait = Fiber::Wait::none;
     --block.waiting;
-    push(waiter);
+    if (block.first_thread(*waiter) < 32)
+      of_warp_0[late++] = waiter;
+    else
+      push(waiter);
     waiter = next;
   }
+  for (size_t i = 0; i < late; ++i)
+    if (block.first_thread(*of_warp_0[i]) != 0) push(of_warp_0[i]);
+  for (size_t i = 0; i < late; ++i)
+    if (block.first_thread(*of_warp_0[i]) == 0) push(of_warp_0[i]);
   block.barriers.finish_phase(id);
 }
 
@@ -594,7 +607,12 @@ uint32_t BlockSet::barrier(Fiber& self, uint32_t id, uint32_t threads, uint32_t 
   Barrier& barrier = block.barriers.at(id);
   if (block.barriers.arrive(id, threads, block.first_thread(self), block.width, predicates)) {
     const uint32_t sum = barrier.predicates;
+    const bool others = barrier.waiters != nullptr;
     release_barrier(block, id);
+    if (others && block.first_thread(self) < 32 && mode != 1) {
+      push(&self);  // as release_barrier says
+      FiberPool::suspend(&self, FiberEvent::waiting);
+    }
     return sum;
   }
   if (mode == 1) return barrier.predicates;

@@ -153,7 +153,10 @@ void Lowering::make_kernel_region() {
   AllocaInst* running = entry_alloca(b_.getInt32Ty(), "running");
   b_.CreateStore(b_.getInt32(0), running);
   BasicBlock* check = BasicBlock::Create(llvm_, "check", fn);
-  loop("resume", check, [&](Value* w) {
+  // Warp 0 last: it writes what all others read (a sum in shared[0]), and code that forgets the
+  // barrier before its next write works on a GPU, where everybody has read long before.
+  loop("resume", check, [&](Value* i) {
+    Value* w = b_.CreateSub(b_.CreateSub(warps, b_.getInt32(1)), i);
     Value* s = slot_of(w);
     Value* next = b_.CreateLoad(b_.getInt32Ty(), s);
     BasicBlock* after = BasicBlock::Create(llvm_, "resumed", fn);
