@@ -156,7 +156,8 @@ void Lowering::make_kernel_region() {
   // Warp 0 last: it writes what all others read (a sum in shared[0]), and code that forgets the
   // barrier before its next write works on a GPU, where everybody has read long before.
   loop("resume", check, [&](Value* i) {
-    Value* w = b_.CreateSub(b_.CreateSub(warps, b_.getInt32(1)), i);
+    Value* following = b_.CreateAdd(i, b_.getInt32(1));
+    Value* w = b_.CreateSelect(b_.CreateICmpEQ(following, warps), b_.getInt32(0), following);
     Value* s = slot_of(w);
     Value* next = b_.CreateLoad(b_.getInt32Ty(), s);
     BasicBlock* after = BasicBlock::Create(llvm_, "resumed", fn);
