@@ -8,8 +8,8 @@ ptxas is asked in batches, for two targets: lines that it names are taken out un
 assembles. Two lists come out: what we accept and ptxas refuses, and, worse, what ptxas accepts and we
 refuse. Known differences are in ptxas_known.toml with reasons; any other difference fails.
 
-Usage: ptxas_test.py [--cache FILE] <ptx_check> [op ...]. FILE keeps ptxas' answers from run to run.
-Exit code 77 where ptxas is absent.
+Usage: ptxas_test.py [--cache FILE] [--share N] <ptx_check> [op ...]. FILE keeps ptxas' answers from run
+to run; of N operations and declarations one is compared (CI: 4). Exit code 77 where ptxas is absent.
 """
 import argparse
 import hashlib
@@ -273,7 +273,12 @@ def ask_us_bodies(tool, target, lines, folder):
     return refused
 
 
-def instructions(model, ops):
+def drawn(text, share):
+    """Is it one of the texts that are taken where of `share` one is?"""
+    return zlib.crc32(text.encode()) % share == 0
+
+
+def instructions(model, ops, share):
     generator = Generator(model)
     words = {}
     for form in model.forms:
@@ -284,7 +289,7 @@ def instructions(model, ops):
     for form in model.forms:
         if form.rest or form.state == "later" or form.row.cls in ("branch",) or form.suffix:
             continue
-        if ops and form.row.name not in ops:
+        if ops and form.row.name not in ops or not drawn(form.row.name, share):
             continue
         generator.begin(form)
         legal = generator.texts(form)
@@ -352,6 +357,7 @@ def report(comparison, known):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--cache")
+    parser.add_argument("--share", type=int, default=1)
     parser.add_argument("tool")
     parser.add_argument("ops", nargs="*")
     arguments = parser.parse_args()
@@ -359,7 +365,7 @@ def main():
         print("skipped: ptxas is not on the PATH")
         return 77
     model = ptx_model.load(ROOT / "spec" / "ptx")
-    bodies = instructions(model, arguments.ops)
+    bodies = instructions(model, arguments.ops, arguments.share)
     modules = []
     if not arguments.ops:
         modules = ptxas_texts.declarations(2000)
@@ -370,10 +376,10 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         ptxas = Ptxas(folder, arguments.cache)
         for target, share in TARGETS.items():
-            chosen = [t for t in bodies if zlib.crc32(t.encode()) % share == 0]
+            chosen = [t for t in bodies if drawn(t, share)]
             comparison.add(ptxas, (head(target) + BODY, "\nret;\n}\n"), chosen,
                            ask_us_bodies(arguments.tool, target, chosen, folder))
-            chosen = [t for t in modules if zlib.crc32(t.encode()) % share == 0]
+            chosen = [t for t in modules if drawn(t, share * arguments.share)]
             text = head(target, DECLARED)
             comparison.add(ptxas, (text, "\n"), chosen,
                            ask_us(arguments.tool, [text + t.replace("#", "1") + "\n" for t in chosen],
