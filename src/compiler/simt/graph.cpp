@@ -15,6 +15,12 @@ bool Bits::any() const {
   return std::any_of(words_.begin(), words_.end(), [](uint64_t w) { return w != 0; });
 }
 
+size_t Bits::count() const {
+  size_t n = 0;
+  for (uint64_t w : words_) n += static_cast<size_t>(__builtin_popcountll(w));
+  return n;
+}
+
 bool Bits::merge(const Bits& other) {
   bool grew = false;
   for (size_t i = 0; i < words_.size(); ++i) {
@@ -601,6 +607,29 @@ Region build_region(const Graph& graph, NodeId entry) {
   builder.make_order();
   builder.find_post_dominators();
   return region;
+}
+
+Bits reach(const Region& region, NodeId from, NodeId stop) {
+  Bits seen(region.succ.size());
+  if (from == stop) return seen;
+  std::vector<NodeId> work{from};
+  seen.add(from);
+  while (!work.empty()) {
+    const NodeId u = work.back();
+    work.pop_back();
+    for (NodeId s : region.succ[u])
+      if (s != stop && !seen.has(s)) seen.add(s), work.push_back(s);
+  }
+  return seen;
+}
+
+bool has_block_barrier(const Graph& graph, NodeId node) {
+  const Node& n = graph.nodes[node];
+  for (uint32_t i = n.begin; i < n.end; ++i) {
+    const Instruction& inst = graph.inst(n, i);
+    if ((inst.op == Op::bar || inst.op == Op::barrier) && !inst.has(Tok::warp)) return true;
+  }
+  return false;
 }
 
 }  // namespace limen::simt

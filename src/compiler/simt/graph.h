@@ -25,6 +25,7 @@ class Bits {
   bool any() const;
   bool merge(const Bits& other);  ///< true when it grew
   size_t words() const { return words_.size(); }
+  size_t count() const;
   template <typename F>
   void each(F&& f) const {
     for (size_t w = 0; w < words_.size(); ++w)
@@ -123,5 +124,11 @@ struct Region {
 };
 
 Region build_region(const Graph& graph, NodeId entry);
+
+/// Nodes that control may come to from `from` (itself included) without passing `stop`.
+Bits reach(const Region& region, NodeId from, NodeId stop);
+
+/// Has the node a barrier of the block (any but `bar.warp.sync`)?
+bool has_block_barrier(const Graph& graph, NodeId node);
 
 }  // namespace limen::simt

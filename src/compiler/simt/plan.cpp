@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "compiler/simt/independent.h"
+
 namespace limen::simt {
 
 using kernel::Strategy;
@@ -159,28 +161,9 @@ class Planner {
 
   // -- masks -------------------------------------------------------------------------------------
 
-  bool diverges(const Node& node) const {
-    if (plan_.launch.scalar) return false;
-    const Instruction* last = graph_.last(node);
-    if (node.leave == Leave::cond) return plan_.shapes[last->guard].varying();
-    if (node.leave == Leave::indexed)
-      return last->ops[0].kind == Operand::Kind::reg && !plan_.shapes[last->ops[0].index].uniform();
-    return false;
-  }
-
-  Bits reach(const Region& r, NodeId from, NodeId stop) const {
-    Bits seen(graph_.nodes.size());
-    if (from == stop) return seen;
-    std::vector<NodeId> work{from};
-    seen.add(from);
-    while (!work.empty()) {
-      NodeId u = work.back();
-      work.pop_back();
-      ++work_;
-      for (NodeId s : r.succ[u])
-        if (s != stop && !seen.has(s)) seen.add(s), work.push_back(s);
-    }
-    work_ += seen.words();
+  Bits reach_from(const Region& r, NodeId from, NodeId stop) const {
+    Bits seen = reach(r, from, stop);
+    work_ += seen.count() + seen.words();
     return seen;
   }
 
@@ -194,20 +177,23 @@ class Planner {
     const Region& r = rp.region;
     meets_ = r.ipdom;
     std::vector<NodeId> divergent = find_masked(rp);
-    if (progress_ != Progress::together && meet_later(rp)) divergent = find_masked(rp);
+    if (progress_ != Progress::together && meet_later(plan_, r, rp.masked, meets_))
+      divergent = find_masked(rp);
     number_components(rp);
-    plan_independent(rp);
+    rp.independent.assign(rp.component_end.size(), false);
+    rp.waits = rp.syncs = Bits(graph_.nodes.size());
+    if (progress_ != Progress::together) choose_independent(plan_, rp, why_);
     rp.keep.assign(graph_.nodes.size(), Bits(graph_.registers));
     for (NodeId x : divergent) {
       const NodeId meet = meeting_node(rp, x);
       std::vector<Bits> arms;
-      for (NodeId s : r.succ[x]) arms.push_back(reach(r, s, meet));
+      for (NodeId s : r.succ[x]) arms.push_back(reach_from(r, s, meet));
       for (size_t i = 0; i < arms.size(); ++i)
         for (size_t j = 0; j < arms.size(); ++j)
           if (i != j) keep_for_waiting(rp, arms[i], arms[j], meet);
       if (too_much_work()) return;
     }
-    keep_for_independent(rp);
+    if (progress_ != Progress::together) keep_for_independent(graph_, rp);
   }
 
   /// The divergent branches that have masked nodes behind them; notes those.
@@ -219,10 +205,10 @@ class Planner {
     ends_.clear();
     std::vector<NodeId> divergent;
     for (NodeId x : r.order) {
-      if (!diverges(graph_.nodes[x]) || r.succ[x].size() < 2) continue;
+      if (!diverges(plan_, r, x)) continue;
       NodeId first = no_node;
       for (NodeId s : r.succ[x])
-        reach(r, s, meets_[x]).each([&](size_t b) {
+        reach_from(r, s, meets_[x]).each([&](size_t b) {
           rp.masked.add(b);
           if (first == no_node) first = static_cast<NodeId>(b);
           unite(first, static_cast<NodeId>(b));
@@ -232,162 +218,6 @@ class Planner {
       ends_.push_back({first, meets_[x]});
     }
     return divergent;
-  }
-
-  /// Where lanes of a warp may wait for each other, those that need not wait go on, at most to the
-  /// next barrier that waits for all threads anyhow (or to the end). True when that moved a
-  /// meeting.
-  bool meet_later(const RegionPlan& rp) {
-    const Region& r = rp.region;
-    bool moved = false;
-    for (const Loop& wait : plan_.waits.loops) {
-      if (!rp.masked.has(wait.header)) continue;
-      std::vector<NodeId>
-          behind;  // what all lanes come to after the loop's header, up to the barrier
-      for (NodeId n = r.ipdom[wait.header]; n != no_node; n = r.ipdom[n]) {
-        behind.push_back(n);
-        const Node& node = graph_.nodes[n];
-        if (node.end > node.begin && needs_whole_block(graph_.inst(node, node.begin))) break;
-      }
-      NodeId barrier = no_node;
-      if (!behind.empty()) {
-        const Node& node = graph_.nodes[behind.back()];
-        if (node.end > node.begin && needs_whole_block(graph_.inst(node, node.begin)))
-          barrier = behind.back();
-      }
-      for (NodeId x : r.order) {
-        if (!diverges(graph_.nodes[x]) || meets_[x] == barrier || meets_[x] == no_node) continue;
-        if (std::find(behind.begin(), behind.end(), meets_[x]) == behind.end() &&
-            !wait.nodes.has(meets_[x]))
-          continue;
-        bool around = wait.nodes.has(x);
-        for (NodeId s : r.succ[x]) around |= reach(r, s, meets_[x]).has(wait.header);
-        if (!around) continue;
-        meets_[x] = barrier;
-        moved = true;
-      }
-    }
-    return moved;
-  }
-
-  /// Says which components are independent, and where their lanes may be held.
-  void plan_independent(RegionPlan& rp) {
-    rp.independent.assign(rp.component_end.size(), false);
-    rp.waits = Bits(graph_.nodes.size());
-    rp.syncs = Bits(graph_.nodes.size());
-    if (progress_ == Progress::together) return;
-    for (const Loop& wait : plan_.waits.loops) {
-      if (!rp.masked.has(wait.header)) continue;  // all go round and leave together
-      rp.waits.add(wait.header);
-      rp.independent[rp.component[wait.header]] = true;
-    }
-    rp.masked.each([&](size_t b) {
-      const auto n = static_cast<NodeId>(b);
-      const Node& node = graph_.nodes[n];
-      if (!rp.independent[rp.component[n]] || node.end == node.begin) return;
-      if (has_barrier(n)) why_ = "lanes may wait for each other beside a barrier";
-      if (is_warp_sync(graph_.inst(node, node.begin))) rp.syncs.add(n);
-    });
-  }
-
-  /// While one node of an independent component executes, lanes may be at any other.
-  void keep_for_independent(RegionPlan& rp) {
-    for (uint32_t c = 0; c < rp.independent.size(); ++c) {
-      if (!rp.independent[c]) continue;
-      Bits live(graph_.registers);
-      if (rp.component_end[c] != no_node) live.merge(graph_.live_in[rp.component_end[c]]);
-      const auto each_node = [&](auto&& f) {
-        rp.masked.each([&](size_t n) {
-          if (rp.component[n] == c) f(n);
-        });
-      };
-      each_node([&](size_t n) { live.merge(graph_.live_in[n]); });
-      constants_of(rp, c).each([&](size_t r) { live.remove(r); });
-      each_node([&](size_t n) { rp.keep[n] = live; });
-    }
-  }
-
-  /// Registers that get the same value each time a node of component `c` writes them, and are
-  /// written nowhere else: whichever lanes write them, those past it find what they had.
-  Bits constants_of(const RegionPlan& rp, uint32_t c) const {
-    std::vector<uint32_t> writes(graph_.registers, 0);
-    Bits inside(graph_.registers), constant(graph_.registers);
-    std::vector<Index> uses, defs;
-    const auto each_inst = [&](auto&& f) {
-      for (NodeId n = 0; n < graph_.nodes.size(); ++n)
-        for (uint32_t i = graph_.nodes[n].begin; i < graph_.nodes[n].end; ++i) {
-          const Instruction& inst = graph_.inst(graph_.nodes[n], i);
-          uses_and_defs(graph_, inst, uses, defs);
-          f(inst, rp.component[n] == c);
-        }
-    };
-    each_inst([&](const Instruction& inst, bool in) {
-      for (Index d : defs) {
-        ++writes[d];
-        if (in) inside.add(d);
-        if (in && is_timeless(inst)) constant.add(d);
-      }
-    });
-    // What comes in from outside (from the last round of a loop around it) is needed as it was.
-    for (NodeId n : rp.region.order)
-      for (NodeId s : rp.region.succ[n])
-        if (rp.component[n] != c && rp.component[s] == c)
-          graph_.live_in[s].each([&](size_t r) { constant.remove(r); });
-    if (rp.component[rp.region.entry] == c)
-      graph_.live_in[rp.region.entry].each([&](size_t r) { constant.remove(r); });
-    for (bool changed = true; changed;) {
-      changed = false;
-      each_inst([&](const Instruction&, bool in) {
-        if (!in) return;
-        for (Index d : defs) {
-          if (!constant.has(d)) continue;
-          const bool same = writes[d] == 1 && std::all_of(uses.begin(), uses.end(), [&](Index u) {
-                              return !inside.has(u) || constant.has(u);
-                            });
-          if (!same) constant.remove(d), changed = true;
-        }
-      });
-    }
-    return constant;
-  }
-
-  /// Does its result follow from its operands alone, whenever it is done?
-  bool is_timeless(const Instruction& inst) const {
-    if (inst.guard != ptx::no_index) return false;
-    for (const Operand& o : inst.ops)
-      if (o.kind == Operand::Kind::sreg) return false;
-    switch (inst.op) {
-      case Op::mov:
-      case Op::cvt:
-      case Op::cvta:
-      case Op::add:
-      case Op::sub:
-      case Op::mul:
-      case Op::mad:
-      case Op::fma:
-      case Op::min:
-      case Op::max:
-      case Op::neg:
-      case Op::abs:
-      case Op::and_:
-      case Op::or_:
-      case Op::xor_:
-      case Op::not_:
-      case Op::shl:
-      case Op::shr:
-      case Op::bfe:
-      case Op::bfi:
-      case Op::prmt:
-      case Op::lop3:
-      case Op::setp:
-      case Op::selp:
-        return true;
-      case Op::ld:  // a kernel's own parameters
-        return graph_.function->is_entry && inst.has(Tok::param) &&
-               inst.ops[1].symbol_kind == Operand::SymbolKind::param;
-      default:
-        return false;
-    }
   }
 
   /// Where x's lanes are all together again. Its post-dominator is that place if it is no masked
@@ -400,7 +230,7 @@ class Planner {
     if (meet == no_node || !rp.masked.has(meet)) return meet;
     bool forward = r.position[meet] > r.position[x];
     for (NodeId s : r.succ[x])
-      reach(r, s, meet).each([&](size_t b) {
+      reach_from(r, s, meet).each([&](size_t b) {
         forward &= r.position[b] > r.position[x] && r.position[b] < r.position[meet];
       });
     return forward ? meet : rp.component_end[rp.component[meet]];
@@ -505,7 +335,7 @@ class Planner {
     for (RegionPlan& rp : plan_.regions) {
       rp.apart_at_barrier = Bits(graph_.nodes.size());
       for (NodeId n : rp.region.order) {
-        if (!has_barrier(n)) continue;
+        if (!has_block_barrier(graph_, n)) continue;
         if (rp.masked.has(n) && others_have_barriers(rp, n)) rp.apart_at_barrier.add(n);
         if (too_much_work()) return false;
         const Node& node = graph_.nodes[n];
@@ -522,27 +352,18 @@ class Planner {
     return true;
   }
 
-  bool has_barrier(NodeId n) const {
-    const Node& node = graph_.nodes[n];
-    for (uint32_t i = node.begin; i < node.end; ++i) {
-      const Instruction& inst = graph_.inst(node, i);
-      if ((inst.op == Op::bar || inst.op == Op::barrier) && !inst.has(Tok::warp)) return true;
-    }
-    return false;
-  }
-
   /// May lanes that went another way than to `n` come to a barrier?
   bool others_have_barriers(const RegionPlan& rp, NodeId n) const {
     for (NodeId x : rp.region.order) {
       const auto& arms = rp.region.succ[x];
-      if (arms.size() < 2 || !diverges(graph_.nodes[x])) continue;
+      if (!diverges(plan_, rp.region, x)) continue;
       for (NodeId inside : arms) {
-        if (!reach(rp.region, inside, rp.region.ipdom[x]).has(n)) continue;
+        if (!reach_from(rp.region, inside, rp.region.ipdom[x]).has(n)) continue;
         for (NodeId other : arms) {
           if (other == inside) continue;
           bool found = false;
-          reach(rp.region, other, no_node).each([&](size_t m) {
-            found |= has_barrier(static_cast<NodeId>(m));
+          reach_from(rp.region, other, no_node).each([&](size_t m) {
+            found |= has_block_barrier(graph_, static_cast<NodeId>(m));
           });
           if (found) return true;
         }
@@ -609,6 +430,16 @@ bool syncs_in_two_arms(const Plan& plan, std::string& why) {
 }
 
 }  // namespace
+
+bool diverges(const Plan& plan, const Region& region, NodeId node) {
+  if (plan.launch.scalar || region.succ[node].size() < 2) return false;
+  const Node& n = plan.graph.nodes[node];
+  const Instruction* last = plan.graph.last(n);
+  if (n.leave == Leave::cond) return plan.shapes[last->guard].varying();
+  if (n.leave == Leave::indexed)
+    return last->ops[0].kind == Operand::Kind::reg && !plan.shapes[last->ops[0].index].uniform();
+  return false;
+}
 
 std::optional<Plan> make_plan(const ptx::Function& function, const LaunchShape& launch,
                               Strategy strategy, Progress progress, const CallWaits& call_waits,

@@ -55,6 +55,9 @@ struct Plan {
   std::string notes;  ///< why this strategy
 };
 
+/// May the lanes of a warp leave this node different ways? `region`: where they go.
+bool diverges(const Plan& plan, const Region& region, NodeId node);
+
 /// What a function needs of its callers' strategy, callees included.
 struct Traits {
   bool warp_ops = false;  ///< shfl, vote, match, redux, ...: vectors must be whole warps

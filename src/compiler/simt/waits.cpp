@@ -77,16 +77,16 @@ class WaitChecker {
     if (!masked) return true;
     bool alone = false;
     for (NodeId x : rp_.region.order) {
-      if (loop.has(x) || !diverges(x)) continue;
+      if (loop.has(x) || !diverges(plan_, rp_.region, x)) continue;
       const auto& arms = rp_.region.succ[x];
       const NodeId meet = rp_.region.ipdom[x];
       for (size_t i = 0; i < arms.size(); ++i) {
-        const Bits inside = reach(arms[i], meet);
+        const Bits inside = reach(rp_.region, arms[i], meet);
         if (!inside.has(first)) continue;
         bool only_way = true;  // lanes of the other arms do not come to the loop
         for (size_t j = 0; j < arms.size(); ++j) {
           if (j == i) continue;
-          const Bits other = reach(arms[j], meet);
+          const Bits other = reach(rp_.region, arms[j], meet);
           only_way &= !other.has(first);
           if (!is_quiet(other, inside, first)) return fail("other lanes act while one waits", x);
         }
@@ -96,28 +96,6 @@ class WaitChecker {
       }
     }
     return alone || fail("lanes of a warp may wait for each other", first);
-  }
-
-  bool diverges(NodeId x) const {
-    const Node& node = graph_.nodes[x];
-    const Instruction* last = graph_.last(node);
-    if (rp_.region.succ[x].size() < 2) return false;
-    if (node.leave == Leave::cond) return plan_.shapes[last->guard].varying();
-    return node.leave == Leave::indexed;
-  }
-
-  Bits reach(NodeId from, NodeId stop) const {
-    Bits seen(graph_.nodes.size());
-    if (from == stop) return seen;
-    std::vector<NodeId> work{from};
-    seen.add(from);
-    while (!work.empty()) {
-      const NodeId u = work.back();
-      work.pop_back();
-      for (NodeId s : rp_.region.succ[u])
-        if (s != stop && !seen.has(s)) seen.add(s), work.push_back(s);
-    }
-    return seen;
   }
 
   /// Nodes of an arm that are not of the waiting lane's arm too: lanes there wait or come later.
