@@ -31,9 +31,10 @@ bool is_plain_load(const Instruction& inst) {
   return space == ptx::Space::global || space == ptx::Space::none;
 }
 
+/// `.cv` and `.cg` are no orders, but ask memory anew, which is what waiting code wants of them.
 bool weak_order(const Instruction& inst) {
   return !(inst.has(Tok::volatile_) || inst.has(Tok::relaxed) || inst.has(Tok::acquire) ||
-           inst.has(Tok::mmio));
+           inst.has(Tok::mmio) || inst.has(Tok::cv) || inst.has(Tok::cg));
 }
 
 /// Finds loops that wait for another thread: their exit depends on a value that only somebody else
@@ -80,7 +81,11 @@ class SpinFinder {
 
   bool votes(const Loop& loop) const {
     bool vote = false;
-    each(loop, [&](const Instruction& i) { vote |= i.op == Op::vote; });
+    each(loop, [&](const Instruction& i) {
+      // One of some lanes only does not bring the warp together.
+      vote |= i.op == Op::vote && (!i.has(Tok::sync) || is_constant(i.ops.back(), -1) ||
+                                   is_constant(i.ops.back(), 0xffffffff));
+    });
     return vote;
   }
 
@@ -121,46 +126,83 @@ class SpinFinder {
   }
 
   /// Nodes that step some register of `values` on (a counter, a moving address): the loop does not
-  /// stand still on a way through them. A step that is taken or not by a guard or a select is none.
+  /// stand still on a way through them. No step: what a guard or a select may leave out, what adds
+  /// a value out of memory (it may be 0), what goes round in a ring or starts again in the loop.
   Bits stepping_nodes(const Loop& loop, const Bits& values) const {
-    // Dataflow inside the loop that always happens.
     std::vector<std::vector<Index>> flows(graph_.registers);
+    std::vector<const Instruction*> writes;
+    Bits from_memory(graph_.registers);
     std::vector<Index> uses, defs;
-    auto always = [](const Instruction& inst) {
-      return inst.guard == ptx::no_index && inst.op != Op::selp && inst.op != Op::ld &&
-             inst.op != Op::atom && inst.op != Op::call;
-    };
     each(loop, [&](const Instruction& inst) {
-      if (!always(inst)) return;
       uses_and_defs(graph_, inst, uses, defs);
+      if (!defs.empty()) writes.push_back(&inst);
+      if (inst.op == Op::ld || inst.op == Op::atom)
+        for (Index d : defs) from_memory.add(d);
+      if (!keeps_moving(inst)) return;
       for (Index u : uses) flows[u].insert(flows[u].end(), defs.begin(), defs.end());
     });
-    auto reaches = [&](Index from, const std::vector<Index>& targets) {
+    const auto reached = [&](Index from) {
       Bits seen(graph_.registers);
       std::vector<Index> stack{from};
       seen.add(from);
       while (!stack.empty()) {
         const Index r = stack.back();
         stack.pop_back();
-        if (std::find(targets.begin(), targets.end(), r) != targets.end()) return true;
         for (Index next : flows[r])
           if (!seen.has(next)) seen.add(next), stack.push_back(next);
       }
-      return false;
+      return seen;
+    };
+    const auto is_step = [&](const Instruction& inst, Index d) {
+      const Bits on = reached(d);
+      uses_and_defs(graph_, inst, uses, defs);
+      bool circle = false;
+      for (Index u : uses) {
+        circle |= on.has(u);
+        if (!on.has(u) && from_memory.has(u)) return false;
+      }
+      if (!circle) return false;
+      for (const Instruction* other : writes) {
+        uses_and_defs(graph_, *other, uses, defs);
+        if (std::find(defs.begin(), defs.end(), d) == defs.end()) continue;
+        if (!keeps_moving(*other) ||
+            std::none_of(uses.begin(), uses.end(), [&](Index u) { return on.has(u); }))
+          return false;
+      }
+      return true;
     };
     Bits steps(graph_.nodes.size());
     loop.nodes.each([&](size_t n) {
       const Node& node = graph_.nodes[n];
       for (uint32_t i = node.begin; i < node.end && !steps.has(n); ++i) {
         const Instruction& inst = graph_.inst(node, i);
-        if (!always(inst) || inst.op == Op::mov) continue;
+        if (!keeps_moving(inst) || inst.op == Op::mov) continue;
         uses_and_defs(graph_, inst, uses, defs);
-        const std::vector<Index> from = uses;
         for (Index d : std::vector<Index>(defs))
-          if (values.has(d) && reaches(d, from)) steps.add(n);
+          if (values.has(d) && is_step(inst, d)) steps.add(n);
       }
     });
     return steps;
+  }
+
+  /// Does its result move where its operands do, always?
+  static bool keeps_moving(const Instruction& inst) {
+    if (inst.guard != ptx::no_index) return false;
+    switch (inst.op) {
+      case Op::selp:
+      case Op::ld:
+      case Op::atom:
+      case Op::call:
+      case Op::rem:
+      case Op::and_:
+      case Op::lop3:
+      case Op::bfe:
+      case Op::min:
+      case Op::max:
+        return false;
+      default:
+        return true;
+    }
   }
 
   /// Can `loop` go round through `at` without passing a node of `without`?
@@ -184,27 +226,57 @@ class SpinFinder {
     return (at == loop.header || leads(loop.header, at)) && leads(at, loop.header);
   }
 
-  /// Registers written in the loop.
-  Bits written_in(const Loop& loop) const {
-    Bits written(graph_.registers);
+  /// By register: its only write in the loop; `many` where there are several.
+  struct Writes {
+    std::vector<const Instruction*> only;
+    Bits many;
+  };
+  Writes writes_in(const Loop& loop) const {
+    Writes w{std::vector<const Instruction*>(graph_.registers, nullptr), Bits(graph_.registers)};
     std::vector<Index> uses, defs;
     each(loop, [&](const Instruction& inst) {
       uses_and_defs(graph_, inst, uses, defs);
-      for (Index d : defs)
-        if (inst.op != Op::mov || inst.ops[1].kind == Operand::Kind::reg) written.add(d);
+      for (Index d : defs) {
+        if (w.only[d] != nullptr) w.many.add(d);
+        w.only[d] = &inst;
+      }
     });
-    return written;
+    return w;
+  }
+
+  /// Has the register the same value in each round of the loop?
+  bool stands_still(Index r, const Writes& writes, int depth) const {
+    const Instruction* write = writes.only[r];
+    if (write == nullptr) return true;
+    if (depth > 16 || writes.many.has(r) || write->guard != ptx::no_index) return false;
+    if (write->op == Op::ld || write->op == Op::atom || write->op == Op::call) return false;
+    std::vector<Index> uses, defs;
+    uses_and_defs(graph_, *write, uses, defs);
+    return std::all_of(uses.begin(), uses.end(),
+                       [&](Index u) { return stands_still(u, writes, depth + 1); });
+  }
+
+  /// Does it look at one place all the time?
+  bool looks_at_one_place(const Instruction& inst, const Writes& writes) const {
+    if ((inst.op != Op::ld && inst.op != Op::atom) || inst.ops.size() < 2) return false;
+    const Operand& at = inst.ops[1];
+    return at.kind == Operand::Kind::address &&
+           (at.symbol_kind != Operand::SymbolKind::none || at.index == ptx::no_index ||
+            stands_still(at.index, writes, 0));
   }
 
   bool spins(const Region& region, const Loop& loop, uint32_t& line) const {
     const Bits leaving = branch_values(region, loop, true);
     const Bits branching = branch_values(region, loop, false);
-    const Bits written = written_in(loop);
+    const Writes writes = writes_in(loop);
     std::vector<Index> uses, defs;
-    bool spin = false, spills = false, reread = false;
+    bool spin = false, spills = false, reread = false, shares = false;
+    uint32_t additions = 0;
     each(loop, [&](const Instruction& inst) {
       spills |= inst.op == Op::st && inst.has(Tok::local);
+      shares |= inst.op == Op::st && inst.has(Tok::shared);
       reread |= orders_memory(inst);
+      additions += (inst.op == Op::atom || inst.op == Op::red) && inst.has(Tok::add);
     });
     loop.nodes.each([&](size_t n) {
       const Node& node = graph_.nodes[n];
@@ -215,14 +287,20 @@ class SpinFinder {
           spin = true;
           return;
         }
-        if (!may_wait(inst, written) && !(reread && is_plain_load(inst))) continue;
+        const bool watches = may_watch(loop, inst);
+        if (!watches && !takes(inst, additions > 1) && !(reread && is_plain_load(inst))) continue;
         uses_and_defs(graph_, inst, uses, defs);
-        // What a call returns, and with debug code every value, comes by memory: not followed.
-        const bool hidden = inst.op == Op::call || spills;
+        // What a call returns, with debug code every value, and what one thread tells the block,
+        // comes by memory: not followed.
+        const bool hidden = inst.op == Op::call || spills || (shares && reread);
         if (!hidden &&
             std::none_of(defs.begin(), defs.end(), [&](Index d) { return branching.has(d); }))
           continue;
         Bits values = leaving;
+        if (watches && !hidden && looks_at_one_place(inst, writes)) {
+          spin = true;  // also where a counter ends the wait some time
+          return;
+        }
         for (Index u : uses) values.add(u);
         close_backwards(loop, values);
         spin = goes_round(region, loop, static_cast<NodeId>(n), stepping_nodes(loop, values));
@@ -233,7 +311,7 @@ class SpinFinder {
   }
 
   /// Could this read the same place again and again until another thread changes it?
-  bool may_wait(const Instruction& inst, const Bits& written) const {
+  bool may_watch(const Loop& loop, const Instruction& inst) const {
     switch (inst.op) {
       case Op::call:
         return call_waits_ && call_waits_(inst);
@@ -242,14 +320,52 @@ class SpinFinder {
       case Op::ld:
         return !weak_order(inst);
       case Op::atom:
-        if (inst.has(Tok::cas))
-          return inst.ops[2].kind != Operand::Kind::reg || !written.has(inst.ops[2].index);
+        if (inst.has(Tok::cas)) return !expects_what_was_read(loop, inst.ops[2]);
         if (inst.has(Tok::exch)) return true;
         if (inst.has(Tok::add) || inst.has(Tok::or_)) return is_constant(inst.ops[2], 0);
         return inst.has(Tok::and_) && is_constant(inst.ops[2], -1);
       default:
         return false;
     }
+  }
+
+  /// An atomic whose result may say that it was in vain (a lock's bit was set already, a counter
+  /// was used up). An addition counts where another may take it back; a queue's counter is no wait.
+  static bool takes(const Instruction& inst, bool taken_back) {
+    if (inst.op != Op::atom) return false;
+    if (inst.has(Tok::add)) return taken_back;
+    for (Tok one : {Tok::or_, Tok::and_, Tok::xor_, Tok::min, Tok::max, Tok::inc, Tok::dec})
+      if (inst.has(one)) return true;
+    return false;
+  }
+
+  /// Is the operand just what the loop read, so that the exchange fails only when another thread
+  /// has got on (a lock-free retry)? What is computed from it (without a lock's bit) is not.
+  bool expects_what_was_read(const Loop& loop, const Operand& operand) const {
+    if (operand.kind != Operand::Kind::reg) return false;
+    Bits asked(graph_.registers);
+    std::vector<Index> open{operand.index}, uses, defs;
+    asked.add(operand.index);
+    bool read = false;
+    while (!open.empty()) {
+      const Index r = open.back();
+      open.pop_back();
+      bool other = false;
+      each(loop, [&](const Instruction& inst) {
+        uses_and_defs(graph_, inst, uses, defs);
+        if (std::find(defs.begin(), defs.end(), r) == defs.end()) return;
+        if (inst.op == Op::ld || inst.op == Op::atom) {
+          read = true;
+        } else if (inst.op == Op::mov && !uses.empty()) {
+          for (Index u : uses)
+            if (!asked.has(u)) asked.add(u), open.push_back(u);
+        } else {
+          other = true;
+        }
+      });
+      if (other) return false;
+    }
+    return read;
   }
 
   const Graph& graph_;
