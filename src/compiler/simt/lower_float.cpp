@@ -6,6 +6,7 @@
 #include <llvm/IR/IntrinsicsX86.h>
 
 #include "compiler/simt/lower.h"
+#include "compiler/simt/lower_math.h"
 
 namespace limen::simt {
 
@@ -716,6 +717,14 @@ bool Lowering::lower_float(const Inst& inst) {
         return cast(bits, b_.getFloatTy());
       });
     case Op::ex2:
+      if (t == PType::f32 && inst.has(Tok::ftz)) {
+        // A subnormal exponent gives 1 as zero does.
+        Val r = map(args, [&](const std::vector<Value*>& in) {
+          return f32_result(inst, ex2_flushed(b_, in[0]));
+        });
+        write(inst.ops[0], r, t);
+        return true;
+      }
       return emit([&](auto v) { return ex2(v[0]); });
     case Op::lg2:
       return emit([&](auto v) { return lg2(v[0]); });
