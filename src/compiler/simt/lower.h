@@ -241,6 +241,8 @@ class Lowering {
   Value* in_pieces(unsigned lanes, const std::vector<Value*>& args,
                    const std::function<Value*(const std::vector<Value*>&)>& f);
   Value* rounded(const Inst& inst, kernel::RoundedOp op, std::vector<Value*> args);
+  Value* rounded_fma(const Inst& inst, const std::vector<Value*>& args,
+                     const std::function<Value*()>& general);
   Value* rounded_avx512(const Inst& inst, kernel::RoundedOp op, std::vector<Value*> in);
   Value* rounded_avx(const Inst& inst, kernel::RoundedOp op, const std::vector<Value*>& in);
   Value* rounded_by_helper(const Inst& inst, kernel::RoundedOp op, const std::vector<Value*>& args);

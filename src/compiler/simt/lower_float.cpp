@@ -1,10 +1,12 @@
 // f32, f64 and half arithmetic. What the instruction writes (rounding, .ftz, .sat) is honoured
 // exactly; nothing is contracted or reassociated. Approximations are in lower_math.cpp.
+#include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/IntrinsicsX86.h>
 
 #include "compiler/simt/lower.h"
+#include "compiler/simt/lower_math.h"
 
 namespace limen::simt {
 
@@ -169,10 +171,68 @@ Value* Lowering::rounded(const Inst& inst, RoundedOp op, std::vector<Value*> arg
   if (direct && unit_.target.avx512)
     return in_pieces(f32 ? 16 : 8, args,
                      [&](const std::vector<Value*>& in) { return rounded_avx512(inst, op, in); });
-  if (direct && unit_.target.avx2 && unit_.target.fma)
-    return in_pieces(f32 ? 8 : 4, args,
-                     [&](const std::vector<Value*>& in) { return rounded_avx(inst, op, in); });
+  if (direct && unit_.target.avx2 && unit_.target.fma) {
+    auto by_control_word = [&] {
+      return in_pieces(f32 ? 8 : 4, args,
+                       [&](const std::vector<Value*>& in) { return rounded_avx(inst, op, in); });
+    };
+    return op == RoundedOp::fma && f32 ? rounded_fma(inst, args, by_control_word)
+                                       : by_control_word();
+  }
   return rounded_by_helper(inst, op, args);
+}
+
+/// An f32 multiply-add whose addend and one factor are the same in all lanes, as where `expf` finds
+/// an integer by `fma.rm x, 252, 12582913`: two loads of MXCSR take 40 cycles and nothing overlaps
+/// them. Where the product is at most an eighth of the addend c, the sum s to nearest lies between
+/// c / 2 and 2c, so that s - c is exact (Sterbenz), and a second multiply-add has the sign of what
+/// the rounding left out. A factor of at least 1 keeps products of normal numbers normal, so that
+/// no difference is flushed to zero. Other values: `general`.
+Value* Lowering::rounded_fma(const Inst& inst, const std::vector<Value*>& args,
+                             const std::function<Value*()>& general) {
+  auto uniform = [](Value* v) { return v->getType()->isVectorTy() ? getSplatValue(v) : v; };
+  Value* factor = uniform(args[1]) ? uniform(args[1]) : uniform(args[0]);
+  Value* addend = uniform(args[2]);
+  if (!factor || !addend) return general();
+  auto abs = [&](Value* v) { return b_.CreateUnaryIntrinsic(Intrinsic::fabs, v); };
+  auto wide = [&](Value* v) {
+    return args[0]->getType()->isVectorTy() ? b_.CreateVectorSplat(width(), v) : v;
+  };
+  Value* size = abs(addend);
+  Value* fits = b_.CreateAnd(b_.CreateFCmpOGE(size, real(size, 1.0)),
+                             b_.CreateFCmpOLE(size, real(size, 0x1p100)));
+  fits = b_.CreateAnd(fits, b_.CreateFCmpOGE(abs(factor), real(factor, 1.0)));
+  Value* product = abs(b_.CreateFMul(args[0], args[1]));
+  Value* small = b_.CreateFCmpOLE(product, wide(b_.CreateFMul(size, real(size, 0.125))));
+  fits = b_.CreateAnd(fits, all(small));
+  auto by_sign = [&] {
+    llvm::Type* t = args[0]->getType();
+    llvm::Type* it = like(args[0], b_.getInt32Ty());
+    Value* sum = b_.CreateIntrinsic(Intrinsic::fma, {t}, {args[0], args[1], args[2]});
+    Value* rounded_product = b_.CreateFSub(sum, args[2]);
+    Value* rest = b_.CreateIntrinsic(Intrinsic::fma, {t},
+                                     {args[0], args[1], b_.CreateFNeg(rounded_product)});
+    // The sum has the addend's sign. One unit up or down, where the exact sum lies on the side
+    // that the mode rounds to.
+    Value* zero = real(rest, 0.0);
+    Value* negative = wide(b_.CreateAShr(b_.CreateBitCast(addend, b_.getInt32Ty()), 31));
+    Value* below = b_.CreateSExt(b_.CreateFCmpOLT(rest, zero), it);  // -1: the sum is too great
+    Value* above = b_.CreateSExt(b_.CreateFCmpOGT(rest, zero), it);
+    Value* step;  // of the magnitude's bits
+    switch (round_mode(inst)) {
+      case 1:
+        step = b_.CreateSelect(b_.CreateICmpSLT(negative, ConstantInt::get(it, 0)), above, below);
+        break;
+      case 2:
+        step = b_.CreateSub(b_.CreateXor(below, negative), negative);
+        break;
+      default:
+        step = b_.CreateNeg(b_.CreateSub(b_.CreateXor(above, negative), negative));
+        break;
+    }
+    return std::vector<Value*>{b_.CreateBitCast(b_.CreateAdd(b_.CreateBitCast(sum, it), step), t)};
+  };
+  return one_of(fits, by_sign, [&] { return std::vector<Value*>{general()}; })[0];
 }
 
 Value* Lowering::rounded_avx512(const Inst& inst, RoundedOp op, std::vector<Value*> in) {
@@ -657,6 +717,14 @@ bool Lowering::lower_float(const Inst& inst) {
         return cast(bits, b_.getFloatTy());
       });
     case Op::ex2:
+      if (t == PType::f32 && inst.has(Tok::ftz)) {
+        // A subnormal exponent gives 1 as zero does.
+        Val r = map(args, [&](const std::vector<Value*>& in) {
+          return f32_result(inst, ex2_flushed(b_, in[0]));
+        });
+        write(inst.ops[0], r, t);
+        return true;
+      }
       return emit([&](auto v) { return ex2(v[0]); });
     case Op::lg2:
       return emit([&](auto v) { return lg2(v[0]); });

@@ -205,16 +205,35 @@ Value* Lowering::step_of(Index r, int depth) {
   }
 }
 
-/// A read that comes again behind a barrier, so far away that the machine does not foresee it: asks
-/// for what it will read then (the next tile of a matrix: dgemm_tiled). Never faults.
+/// A read that comes again behind a barrier or in the next block, so far away that the machine does
+/// not foresee it: asks for what it will read then (the next tile of a matrix: dgemm_tiled; the next
+/// piece of a stencil's rows). Never faults.
 void Lowering::prefetch_next(const Inst& inst, const Val& at, uint64_t bytes) {
   const Operand& o = inst.ops[1];
   const bool global = inst.has(Tok::global) && inst.guard == ptx::no_index;
   if (!global || node_ == no_node || scalar_mode() || !at.shaped() || at.uniform() ||
-      o.symbol_kind != Operand::SymbolKind::none || !comes_again_behind_barrier(node_))
+      o.symbol_kind != Operand::SymbolKind::none)
     return;
   const auto [least, most] = std::minmax_element(at.offsets.begin(), at.offsets.end());
-  constexpr int64_t line = 64, most_lines = 4, foreseen = 1024;
+  auto ask_for = [&](Value* address) {
+    Value* p = pointer(address);
+    b_.CreateIntrinsic(Intrinsic::prefetch, {p->getType()},
+                       {p, b_.getInt32(0), b_.getInt32(3), b_.getInt32(1)});
+  };
+  // Blocks of short rows (a stencil's): the rows of one block lie far apart, each too short for the
+  // machine to foresee that the next block, which lies beside it, goes on there.
+  constexpr int64_t line = 64;
+  constexpr uint64_t short_row = 256;
+  const uint64_t row = unit_.launch.block[0] * bytes;
+  const bool in_a_row = *most - *least == static_cast<int64_t>(bytes * (width() - 1));
+  if (in_a_row && unit_.launch.block[1] * unit_.launch.block[2] > 1 && row <= short_row &&
+      plan_.regions.size() == 1 && rp_->region.loop_of[node_] == no_node) {
+    for (int64_t from = *least; from <= *most; from += line)
+      ask_for(b_.CreateAdd(at.base, b_.getInt64(row + static_cast<uint64_t>(from))));
+    return;
+  }
+  if (!comes_again_behind_barrier(node_)) return;
+  constexpr int64_t most_lines = 4, foreseen = 1024;
   if (*most - *least + static_cast<int64_t>(bytes) > line * most_lines) return;
   Value* step = step_of(o.index, 0);
   if (!step) return;
@@ -222,9 +241,7 @@ void Lowering::prefetch_next(const Inst& inst, const Val& at, uint64_t bytes) {
   if (auto* c = dyn_cast<ConstantInt>(step); c && std::abs(c->getSExtValue()) < foreseen) return;
   Value* next = b_.CreateAdd(at.base, step);
   for (int64_t from = *least;; from = std::min(from + line, *most)) {
-    Value* p = pointer(b_.CreateAdd(next, b_.getInt64(static_cast<uint64_t>(from))));
-    b_.CreateIntrinsic(Intrinsic::prefetch, {p->getType()},
-                       {p, b_.getInt32(0), b_.getInt32(3), b_.getInt32(1)});
+    ask_for(b_.CreateAdd(next, b_.getInt64(static_cast<uint64_t>(from))));
     if (from == *most || from + line > *most + static_cast<int64_t>(bytes) - 1) break;
   }
 }

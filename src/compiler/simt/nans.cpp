@@ -84,7 +84,8 @@ bool reads_nan_bits(const NanPlan& plan, const Instruction& inst) {
     return last != Type::f32 && last != Type::f64;
   if (inst.op == Op::cvt)
     return last != Type::f32 ||
-           !(makes_canonical_nan(inst) || ptx::is_int(inst.type(0)) || is_half(inst.type(0)));
+           !(makes_canonical_nan(inst) || inst.has(Tok::sat) || ptx::is_int(inst.type(0)) ||
+             is_half(inst.type(0)));
   return !is_arithmetic(inst.op) || (last != Type::f32 && last != Type::f64);
 }
 

@@ -262,5 +262,14 @@ TEST(Places, TheNextTileIsAskedForBeforeTheBarrier) {
   expect_agreement(job, 1);
 }
 
+TEST(Places, BlocksOfShortRowsAskForTheNextBlocks) {
+  const char* body =
+      "mul.wide.u32 %wide, %me, 4;\nadd.u64 %from, %in, %wide;\nld.global.u32 %x, [%from];\n";
+  const Job rows = kernel(body, 32, 2), row = kernel(body, 64, 1);
+  EXPECT_NE(count(code_of(rows), "call void @llvm.prefetch"), 0u);
+  EXPECT_EQ(count(code_of(row), "call void @llvm.prefetch"), 0u);
+  expect_agreement(rows, 1);
+}
+
 }  // namespace
 }  // namespace limen::test
