@@ -354,6 +354,7 @@ FaultInfo Worker::take_fault(const BlockRecord& record, const kernel::BlockConte
     info.address = machine.address;
     switch (machine.signal) {
       case SIGILL:
+      case SIGTRAP:  // where that is what __builtin_trap raises
         info.kind = kernel::Fault::illegal_instruction;
         break;
       case SIGFPE:
