@@ -27,4 +27,4 @@ foreach(kind EXE SHARED MODULE)
 endforeach()
 
 set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64 -L /usr/aarch64-linux-gnu
-    -E LD_LIBRARY_PATH=${root_libraries}:${LIMEN_AARCH64_ROOT}/lib/aarch64-linux-gnu)
+    -E LD_LIBRARY_PATH=${CMAKE_BINARY_DIR}/lib:${root_libraries}:${LIMEN_AARCH64_ROOT}/lib/aarch64-linux-gnu)

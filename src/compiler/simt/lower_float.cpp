@@ -3,6 +3,7 @@
 #include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/IntrinsicsX86.h>
+#include <llvm/TargetParser/Triple.h>
 
 #include "compiler/simt/lower.h"
 
@@ -97,6 +98,11 @@ Value* Lowering::chosen_nan(const Inst& inst, Value* result, const std::vector<V
   auto choose = [&] {
     const size_t n = operands.size(), first = inst.op == Op::div ? 0 : 1;
     Value* nan = result;
+    // The NaN of numbers alone (0 / 0) is the machine's: x86-64 makes the device's.
+    if (!Triple(unit_.module.getTargetTriple()).isX86()) {
+      Value* made = ConstantInt::get(cast(result, b_.getInt64Ty())->getType(), 0xfff8ull << 48);
+      nan = b_.CreateBitCast(made, result->getType());
+    }
     for (size_t i = n; i-- > 0;) {
       Value* v = operands[(first + i) % n];
       nan = b_.CreateSelect(b_.CreateFCmpUNO(v, v), v, nan);
