@@ -281,6 +281,8 @@ Value* Lowering::rounded_by_helper(const Inst& inst, RoundedOp op,
 Value* Lowering::min_max(const Inst& inst, Value* a, Value* b, bool is_max) {
   llvm::Type* t = a->getType();
   llvm::Type* it = like(a, int_type(t->getScalarSizeInBits()));
+  // Beside a constant LLVM 19 makes AArch64's fminnm of this, which answers NaN to a signalling one.
+  if (!Triple(unit_.module.getTargetTriple()).isX86()) a = hidden(a), b = hidden(b);
   Value* less = is_max ? b_.CreateFCmpOGT(a, b) : b_.CreateFCmpOLT(a, b);
   Value* r = b_.CreateSelect(less, a, b);
   Value* ia = b_.CreateBitCast(a, it);
