@@ -14,6 +14,8 @@
 #include <optional>
 #include <string_view>
 
+#include "base/machine.h"
+
 namespace limen::tools {
 namespace {
 
