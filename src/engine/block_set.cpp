@@ -10,7 +10,7 @@
 #include <bit>
 #include <climits>
 
-#include "engine/mxcsr.h"
+#include "engine/machine.h"
 #include "engine/scheduler.h"
 #include "engine/worker.h"
 
@@ -245,7 +245,7 @@ bool BlockSet::start_block(FiberBlock& block, GridRun& grid, uint64_t linear) {
   block.context.worker = grid.sm_of(worker_.index());
   block.context.slots = nullptr;
   block.warp_fn = code.warp_fn;
-  block.mxcsr = mxcsr_of_kernel(meta.flush_denormals);
+  block.float_control = float_control_of_kernel(meta.flush_denormals);
   block.lanes = meta.strategy == kernel::Strategy::lane;
   block.width = block.lanes ? 1 : std::max(1u, meta.width);
   block.threads = grid.block_threads;
@@ -419,7 +419,7 @@ bool BlockSet::admit_more(Slice slice) {
 void BlockSet::run_fiber(Fiber* fiber) {
   if (limen_engine_mark(&fiber->landing) == 0) {
     FiberBlock& block = *fiber->block;
-    write_mxcsr(block.mxcsr);
+    write_float_control(block.float_control);
     KernelThread* thread = kernel_thread;
     thread->in_kernel.store(true, std::memory_order_relaxed);
     std::atomic_signal_fence(std::memory_order_seq_cst);

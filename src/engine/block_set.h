@@ -32,7 +32,7 @@ struct BlockRecord {
 struct FiberBlock : BlockRecord {
   kernel::BlockContext context{};
   kernel::WarpFn warp_fn = nullptr;
-  uint32_t mxcsr = 0;
+  FloatControl float_control = float_control_default;
   bool lanes = false;  ///< lane strategy
   uint32_t width = 1;  ///< threads a fiber carries
   uint32_t threads = 0;

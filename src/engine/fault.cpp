@@ -12,9 +12,9 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <ucontext.h>
 #include <unistd.h>
 
+#include <iterator>
 #include <mutex>
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -27,63 +27,19 @@
 #endif
 #endif
 
-#if !defined(__x86_64__)
-#error "the engine's landings and fibers are written for x86-64"
-#endif
-
-// clang-format off
-asm(R"(
-  .text
-  .hidden limen_engine_mark
-  .globl limen_engine_mark
-  .type limen_engine_mark, @function
-limen_engine_mark:
-  movq %rbx, 0(%rdi)
-  movq %rbp, 8(%rdi)
-  movq %r12, 16(%rdi)
-  movq %r13, 24(%rdi)
-  movq %r14, 32(%rdi)
-  movq %r15, 40(%rdi)
-  leaq 8(%rsp), %rdx
-  movq %rdx, 48(%rdi)
-  movq (%rsp), %rdx
-  movq %rdx, 56(%rdi)
-  xorl %eax, %eax
-  ret
-  .size limen_engine_mark, .-limen_engine_mark
-
-  .hidden limen_engine_land
-  .globl limen_engine_land
-  .type limen_engine_land, @function
-limen_engine_land:
-  movq 0(%rdi), %rbx
-  movq 8(%rdi), %rbp
-  movq 16(%rdi), %r12
-  movq 24(%rdi), %r13
-  movq 32(%rdi), %r14
-  movq 40(%rdi), %r15
-  movq 48(%rdi), %rsp
-  movl $1, %eax
-  cld
-  jmpq *56(%rdi)
-  .size limen_engine_land, .-limen_engine_land
-)");
-// clang-format on
-
 namespace limen::engine {
 
 __thread KernelThread* kernel_thread __attribute__((tls_model("initial-exec"))) = nullptr;
 
 namespace {
 
-constexpr int claimed_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
-constexpr int signal_count = 4;
+constexpr int signal_count = std::size(fault_signals);
 constexpr int generations = 8;
 constexpr size_t signal_stack_bytes = 128 * 1024;  // a chained sanitizer report needs about 64 KiB
 
 using Entry = void (*)(int, siginfo_t*, void*);
 struct sigaction previous_action[signal_count][generations];
-std::atomic<int> newest[signal_count] = {-1, -1, -1, -1};
+std::atomic<int> installed[signal_count];  ///< generations
 std::mutex install_mutex;
 thread_local void* signal_stack = nullptr;
 
@@ -105,7 +61,7 @@ bool try_again(int signal) {
 
 int index_of(int signal) {
   for (int i = 0; i < signal_count; ++i)
-    if (claimed_signals[i] == signal) return i;
+    if (fault_signals[i] == signal) return i;
   return 0;
 }
 
@@ -114,32 +70,20 @@ bool claim(int signal, siginfo_t* info, void* context) {
   KernelThread* thread = kernel_thread;
   if (thread == nullptr || !thread->in_kernel.load(std::memory_order_relaxed)) return false;
   if (info->si_code <= 0) return false;  // sent by kill, tgkill or sigqueue: not the kernel's doing
-  auto& registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
+  const Interrupted at = interrupted_at(context);
   MachineFault& fault = thread->fault;
   fault.signal = signal;
   fault.code = info->si_code;
   fault.address = reinterpret_cast<uint64_t>(info->si_addr);
   // A non-canonical address reaches us as SI_KERNEL with address 0.
   fault.address_known = info->si_code != SI_KERNEL;
-  fault.pc = static_cast<uint64_t>(registers[REG_RIP]);
-  const auto sp = static_cast<uint64_t>(registers[REG_RSP]);
-  const auto in_guard = [&](uint64_t at) {
-    return at >= thread->guard_begin && at < thread->guard_end;
+  fault.pc = at.pc;
+  const auto in_guard = [&](uint64_t address) {
+    return address >= thread->guard_begin && address < thread->guard_end;
   };
-  fault.in_guard = signal == SIGSEGV && (in_guard(fault.address) || in_guard(sp));
+  fault.in_guard = signal == SIGSEGV && (in_guard(fault.address) || in_guard(at.sp));
   thread->in_kernel.store(false, std::memory_order_relaxed);
-  const Landing& landing = *thread->landing;
-  registers[REG_RBX] = static_cast<greg_t>(landing.rbx);
-  registers[REG_RBP] = static_cast<greg_t>(landing.rbp);
-  registers[REG_R12] = static_cast<greg_t>(landing.r12);
-  registers[REG_R13] = static_cast<greg_t>(landing.r13);
-  registers[REG_R14] = static_cast<greg_t>(landing.r14);
-  registers[REG_R15] = static_cast<greg_t>(landing.r15);
-  registers[REG_RSP] = static_cast<greg_t>(landing.rsp);
-  registers[REG_RIP] = static_cast<greg_t>(landing.rip);
-  registers[REG_RAX] = 1;
-  constexpr greg_t direction_flag = 0x400, alignment_check = 0x40000;
-  registers[REG_EFL] &= ~(direction_flag | alignment_check);
+  land_after_handler(context, *thread->landing);
   return true;
 }
 
@@ -195,21 +139,21 @@ bool same_handler(const struct sigaction& a, const struct sigaction& b) {
 /// True when ours was in front already.
 bool install_one(int index) {
   struct sigaction current;
-  if (sigaction(claimed_signals[index], nullptr, &current) != 0 || is_ours(current)) return true;
+  if (sigaction(fault_signals[index], nullptr, &current) != 0 || is_ours(current)) return true;
   std::lock_guard hold(install_mutex);
-  if (sigaction(claimed_signals[index], nullptr, &current) != 0 || is_ours(current)) return true;
-  int top = newest[index].load();
+  if (sigaction(fault_signals[index], nullptr, &current) != 0 || is_ours(current)) return true;
+  int top = installed[index].load() - 1;
   const bool known = top >= 0 && same_handler(previous_action[index][top], current);
   // Past the last generation the newest one is reused: a host that keeps stacking new handlers
   // which each call their predecessor loses the middle of its chain, never our claim.
   if (!known && top + 1 < generations) ++top;
   previous_action[index][top] = current;
-  newest[index].store(top);
+  installed[index].store(top + 1);
   struct sigaction action{};
   action.sa_sigaction = entries[top];
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
   sigemptyset(&action.sa_mask);
-  sigaction(claimed_signals[index], &action, nullptr);
+  sigaction(fault_signals[index], &action, nullptr);
   return false;
 }
 

@@ -1,4 +1,4 @@
-// Turns machine faults of kernels (SIGSEGV, SIGBUS, SIGFPE, SIGILL) into a return to a landing that
+// Turns machine faults of kernels (fault_signals: SIGSEGV and the like) into a return to a landing that
 // the engine set before it entered the kernel. Claims only synchronous faults of a thread that is
 // inside a kernel; everything else goes to the handler that was installed before ours.
 // Invariant: between entering and leaving a kernel the thread holds no lock and no C++ resource
@@ -8,18 +8,9 @@
 #include <atomic>
 #include <cstdint>
 
+#include "engine/machine.h"
+
 namespace limen::engine {
-
-/// Where to go on when a kernel stops: the callee-saved registers of one limen_engine_mark call.
-struct Landing {
-  uint64_t rbx = 0, rbp = 0, r12 = 0, r13 = 0, r14 = 0, r15 = 0, rsp = 0, rip = 0;
-};
-
-/// Remembers this place in `landing` and returns 0; returns 1 after a landing. Locals changed in
-/// between are lost unless volatile. The frame must still be live when the landing happens.
-extern "C" int limen_engine_mark(Landing* landing) __attribute__((returns_twice));
-/// Continues at the mark; the frames above it vanish without destructors.
-extern "C" [[noreturn]] void limen_engine_land(const Landing* landing);
 
 /// What a fault handler found.
 struct MachineFault {
@@ -45,8 +36,8 @@ struct KernelThread {
 /// signal handler never allocates thread-local storage.
 extern __thread KernelThread* kernel_thread __attribute__((tls_model("initial-exec")));
 
-/// Puts our handlers first for the four signals, in front of whatever is installed now. Cheap when
-/// they still are: one system call, or four after `full`.
+/// Puts our handlers first for the fault signals, in front of whatever is installed now. Cheap when
+/// they still are: one system call, or one a signal after `full`.
 void install_fault_handlers(bool full);
 
 /// While one lives, pages that are read-only for the time being may be written to: a thread that

@@ -50,6 +50,15 @@ void arrived_on_fiber([[maybe_unused]] Fiber* fiber) {
 #endif
 }
 
+/// Boost's switch, with the float control word.
+ctx::transfer_t jump(ctx::fcontext_t to, void* data) {
+  if constexpr (switch_keeps_float_control) return ctx::jump_fcontext(to, data);
+  const FloatControl own = read_float_control();
+  const ctx::transfer_t back = ctx::jump_fcontext(to, data);
+  write_float_control(own);
+  return back;
+}
+
 void fiber_entry(ctx::transfer_t from) {
   const EntryData data = *static_cast<EntryData*>(from.data);
   data.fiber->scheduler = from.fctx;
@@ -138,7 +147,7 @@ void FiberPool::resume(Fiber* fiber) {
   void* fake = nullptr;
   __sanitizer_start_switch_fiber(&fake, fiber->stack, stack_bytes_);
 #endif
-  const ctx::transfer_t back = ctx::jump_fcontext(fiber->machine, &data);
+  const ctx::transfer_t back = jump(fiber->machine, &data);
 #ifdef LIMEN_ENGINE_ASAN
   __sanitizer_finish_switch_fiber(fake, nullptr, nullptr);
 #endif
@@ -156,7 +165,7 @@ void FiberPool::suspend(Fiber* fiber, FiberEvent event) {
 #ifdef LIMEN_ENGINE_ASAN
   __sanitizer_start_switch_fiber(&fiber->asan_fake, worker_stack_bottom, worker_stack_bytes);
 #endif
-  const ctx::transfer_t from = ctx::jump_fcontext(fiber->scheduler, fiber);
+  const ctx::transfer_t from = jump(fiber->scheduler, fiber);
   fiber->scheduler = from.fctx;
   arrived_on_fiber(fiber);
   thread->in_kernel.store(in_kernel, std::memory_order_relaxed);

@@ -11,6 +11,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/machine.h"
+
 namespace limen::engine {
 
 /// Mutex for critical sections of some tens of nanoseconds: contenders spin before they sleep.
@@ -49,7 +51,5 @@ inline uint64_t now_ns() {
   clock_gettime(CLOCK_MONOTONIC, &t);
   return static_cast<uint64_t>(t.tv_sec) * 1000000000u + static_cast<uint64_t>(t.tv_nsec);
 }
-
-inline void cpu_pause() { __builtin_ia32_pause(); }
 
 }  // namespace limen::engine

@@ -1,5 +1,6 @@
-// Single operations with a directed rounding mode, exact: MXCSR is switched inside one assembly
-// block, which no compiler can move code into or out of. FTZ and DAZ stay as the caller has them.
+// Single operations with a directed rounding mode, exact: the control word is switched inside one
+// assembly block, which no compiler can move code into or out of. Flushing stays as the caller has
+// it.
 // Thread rule: any thread.
 #pragma once
 #include <cstdint>

@@ -14,7 +14,7 @@
 #include "devlib/device_runtime.h"
 #include "engine/block_set.h"
 #include "engine/grid.h"
-#include "engine/mxcsr.h"
+#include "engine/machine.h"
 #include "engine/printf.h"
 #include "engine/rounded.h"
 #include "engine/tensor_copy.h"
@@ -236,11 +236,11 @@ void service_texture(BlockContext* context, uint64_t op, uint32_t width, uint32_
                      uint32_t* out) {
   const GridSpec& spec = *record_of(context).grid->spec;
   TextureCall call{std::bit_cast<kernel::TextureOp>(op), width, lanes, handles, in, out};
-  // Filtering must not depend on the kernel's flush mode. Not read back: read_mxcsr() says why.
+  // Filtering must not depend on the kernel's flush mode. Not read back: read_float_control() says why.
   const uint32_t flushes = spec.code->meta.flush_denormals;
-  if (flushes != 0) write_mxcsr(mxcsr_default);
+  if (flushes != 0) write_float_control(float_control_default);
   const TextureError error = run_texture({spec.textures, spec.bindings.get()}, call);
-  if (flushes != 0) write_mxcsr(mxcsr_of_kernel(flushes));
+  if (flushes != 0) write_float_control(float_control_of_kernel(flushes));
   if (error.what == nullptr) return;
   PendingFault pending;
   pending.kind = error.kind;
@@ -281,8 +281,8 @@ uint64_t service_device_call(BlockContext* context, WarpContext*, uint32_t funct
 uint64_t service_tensor(BlockContext* context, uint64_t op, uint32_t thread, uint64_t map,
                         uint64_t shared, const int32_t* words) {
   // Reductions must not depend on the kernel's flush mode.
-  const uint32_t kernel_mxcsr = read_mxcsr();
-  write_mxcsr(mxcsr_default);
+  const FloatControl kernel_control = read_float_control();
+  write_float_control(float_control_default);
   const auto replacement = std::bit_cast<kernel::TensorReplacement>(op);
   const bool replaces = replacement.mark == kernel::tensor_replacement_mark;
   const TensorCall call{std::bit_cast<kernel::TensorOp>(op), map, shared, words};
@@ -290,7 +290,7 @@ uint64_t service_tensor(BlockContext* context, uint64_t op, uint32_t thread, uin
   if (replaces) std::memcpy(&value, words, sizeof value);
   const TensorResult result =
       replaces ? replace_field(replacement, map, value) : run_tensor(*context, call);
-  write_mxcsr(kernel_mxcsr);
+  write_float_control(kernel_control);
   if (result.what == nullptr) return result.bytes;
   PendingFault pending;
   pending.kind = result.kind;

@@ -2,6 +2,7 @@
 #include "engine/stacks.h"
 
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -26,7 +27,9 @@ bool has_cheap_guards() {
     const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
     void* probe = mmap(nullptr, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (probe == MAP_FAILED) return false;
-    const bool works = madvise(probe, page, guard_install) == 0;
+    // Some emulators take every advice and do nothing: a guard shows by what the kernel may not
+    // write.
+    const bool works = madvise(probe, page, guard_install) == 0 && getrandom(probe, 1, 0) == -1;
     munmap(probe, page);
     return works;
   }();

@@ -9,8 +9,10 @@
 namespace limen::engine {
 
 /// How fetch_lanes() reads a texture, whose `plan` does not count. Empty for those that it cannot
-/// read. Needs AVX2 and FMA: plan_lanes() asks first.
+/// read. Asks nothing of the machine: plan_lanes() does.
 LanePlan plan_of(const Texture& texture);
+/// Whether this machine has the instructions of fetch_lanes().
+bool machine_fetches_lanes();
 /// Sets texture->plan, by all else in it; empty on machines that cannot.
 void plan_lanes(Texture* texture);
 /// Does the lanes it can, of a call whose lanes all fetch from `texture`; returns their bits. 0

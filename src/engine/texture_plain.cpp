@@ -209,9 +209,7 @@ const Texture* only_texture(const TextureView& view, const TextureCall& call) {
 }  // namespace
 
 void plan_lanes(Texture* texture) {
-  static const bool able =
-      __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
-  texture->plan = able ? plan_of(*texture) : LanePlan{};
+  texture->plan = machine_fetches_lanes() ? plan_of(*texture) : LanePlan{};
 }
 
 uint32_t fetch_plain(const TextureView& view, const TextureCall& call) {

@@ -10,7 +10,7 @@
 
 #include <algorithm>
 
-#include "engine/mxcsr.h"
+#include "engine/machine.h"
 #include "engine/scheduler.h"
 
 namespace limen::engine {
@@ -217,8 +217,8 @@ void Worker::run_region(GridRun& grid, bool once) {
     block_coordinates(grid.launch, begin, context_.ctaid);
     grid.record_fault(take_fault(record_, context_, nullptr));
   }
-  const uint32_t host_mxcsr = read_mxcsr();
-  const uint32_t kernel_mxcsr = mxcsr_of_kernel(grid.spec->code->meta.flush_denormals);
+  const FloatControl host_control = read_float_control();
+  const FloatControl kernel_control = float_control_of_kernel(grid.spec->code->meta.flush_denormals);
   const bool timed = grid.total > 1;
   const int priority = grid.priority;
   const uint64_t entered = timed ? now_ns() : 0;
@@ -228,9 +228,9 @@ void Worker::run_region(GridRun& grid, bool once) {
       count += grid.claim(grid.total, begin);
     } else {
       grid.tell_begun(begin, count);
-      write_mxcsr(kernel_mxcsr);
+      write_float_control(kernel_control);
       run_chunk(grid, begin, count);
-      write_mxcsr(host_mxcsr);
+      write_float_control(host_control);
       if (timed) {
         const uint64_t end = now_ns();
         note_cost(grid, end - start, count);
@@ -354,6 +354,7 @@ FaultInfo Worker::take_fault(const BlockRecord& record, const kernel::BlockConte
     info.address = machine.address;
     switch (machine.signal) {
       case SIGILL:
+      case SIGTRAP:  // where that is what __builtin_trap raises
         info.kind = kernel::Fault::illegal_instruction;
         break;
       case SIGFPE:

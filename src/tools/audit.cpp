@@ -8,10 +8,15 @@
 // It needs no C library, which would come a second time into a namespace of its own: ld.so is all
 // there is. Thread rule: ld.so holds its lock around every call.
 #include <link.h>
-#include <sys/syscall.h>
 
 #include <cstddef>
 #include <cstdint>
+
+#if defined(__x86_64__)
+#include "tools/access_x86_64.h"
+#elif defined(__aarch64__)
+#include "tools/access_aarch64.h"
+#endif
 
 #define LIMEN_EXPORT extern "C" __attribute__((visibility("default")))
 
@@ -65,14 +70,7 @@ const char* base_of(const char* path) {
   return base;
 }
 
-bool is_readable(const char* path) {
-  long result;
-  asm volatile("syscall"
-               : "=a"(result)
-               : "a"(long{SYS_access}), "D"(path), "S"(long{4} /* R_OK */)
-               : "rcx", "r11", "memory");
-  return result == 0;
-}
+bool is_readable(const char* path) { return access_for_reading(path) == 0; }
 
 bool is_in_folder(const char* path) {
   return folder_length && length_of(path) > folder_length &&

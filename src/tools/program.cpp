@@ -14,6 +14,8 @@
 #include <optional>
 #include <string_view>
 
+#include "base/machine.h"
+
 namespace limen::tools {
 namespace {
 
@@ -75,7 +77,7 @@ std::optional<T> read_at(std::string_view file, uint64_t offset) {
   return out;
 }
 
-std::string machine_name(unsigned machine, unsigned word_class) {
+std::string name_of_machine(unsigned machine, unsigned word_class) {
   switch (machine) {
     case EM_386:
       return "32-bit x86";
@@ -198,8 +200,8 @@ Result<void> inspect_elf(std::string_view file, Program& out) {
   auto word_class = static_cast<unsigned char>(file[EI_CLASS]);
   auto machine = read_at<uint16_t>(file, offsetof(Elf64_Ehdr, e_machine));
   if (!machine) return damaged(out.path, "it ends inside its header");
-  out.machine = machine_name(*machine, word_class);
-  if (*machine != EM_X86_64 || word_class != ELFCLASS64) {
+  out.machine = name_of_machine(*machine, word_class);
+  if (*machine != elf_machine || word_class != ELFCLASS64) {
     out.kind = ProgramKind::foreign;
     return {};
   }

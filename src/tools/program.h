@@ -10,8 +10,8 @@
 namespace limen::tools {
 
 enum class ProgramKind {
-  dynamic,  ///< an x86-64 ELF program with a program interpreter: ld.so will search libraries
-  fixed,    ///< an x86-64 ELF program that is statically linked: it searches nothing itself
+  dynamic,  ///< an ELF program of this machine with a program interpreter: ld.so will search libraries
+  fixed,    ///< an ELF program of this machine that is statically linked: it searches nothing itself
   foreign,  ///< an ELF program for another machine or word size
   script,   ///< starts with "#!"
   unknown,  ///< anything else; the kernel decides

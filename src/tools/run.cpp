@@ -2,6 +2,7 @@
 // replaced (execv), so exit code, signals, standard streams and process id are the program's own.
 // Nothing on the system is changed: all it does is set environment variables. docs/run.md says
 // which and why.
+#include "base/machine.h"
 #include "tools/options.h"
 #include "tools/program.h"
 #include "tools/verb.h"
@@ -169,8 +170,8 @@ int run_verb(const Words& words) {
   Program target = program ? std::move(program.value()) : Program{};
   if (target.kind == ProgramKind::foreign) {
     print_error({Code::invalid_image,
-                 fmt::format("{} is a program for {}; Limen runs x86-64 programs", target.path,
-                             target.machine),
+                 fmt::format("{} is a program for {}; Limen runs {} programs", target.path,
+                             target.machine, machine_name),
                  ""});
     return exit_not_runnable;
   }

@@ -1,4 +1,4 @@
-// From a compiled object to runnable code, without LLVM: an x86-64 ELF relocatable loader over one
+// From a compiled object to runnable code, without LLVM: an ELF relocatable loader over one
 // reserved slab (small code model), and the disk cache of compiled kernels.
 #pragma once
 #include <cstdint>

@@ -1,4 +1,4 @@
-// load_object: an x86-64 ELF relocatable object becomes runnable code. Parses the tables, lays the
+// load_object: an ELF relocatable object of this machine becomes runnable code. Parses the tables, lays the
 // sections out in one block (code | constants | data, each on its own pages), copies, relocates and
 // only then makes code executable: no page is ever writable and executable at once.
 // Deliberately not done: .eh_frame is not registered. No exception passes through kernels, and each
@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/machine.h"
 #include "compiler/image/debug.h"
 #include "compiler/image/helpers.h"
 #include "compiler/image/image.h"
@@ -57,9 +58,9 @@ Result<Elf64_Ehdr> read_header(const Object& object) {
   if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
       header.e_ident[EI_DATA] != ELFDATA2LSB)
     return object.bad("no 64-bit little-endian elf file");
-  if (header.e_type != ET_REL || header.e_machine != EM_X86_64)
-    return object.bad("elf type {} for machine {}, expected {} and {} (relocatable, x86-64)",
-                      header.e_type, header.e_machine, ET_REL, EM_X86_64);
+  if (header.e_type != ET_REL || header.e_machine != elf_machine)
+    return object.bad("elf type {} for machine {}, expected {} and {} (relocatable, {})",
+                      header.e_type, header.e_machine, ET_REL, elf_machine, machine_name);
   if (header.e_shentsize != sizeof(Elf64_Shdr) || header.e_shnum == 0 ||
       !inside(header.e_shoff, uint64_t{header.e_shnum} * sizeof(Elf64_Shdr), object.file_bytes))
     return object.bad("{} section headers of {} bytes at {:#x} do not fit {} bytes", header.e_shnum,
@@ -245,6 +246,9 @@ Result<std::shared_ptr<Code>> load_object(const std::vector<uint8_t>& bytes,
   LIMEN_TRY(object.block, take_block(object.block_bytes));
   copy_in(object);
   LIMEN_CHECK(apply_relocations(object));
+  // Where instructions have a cache of their own, what was just written is not in it.
+  auto* code = reinterpret_cast<char*>(object.block.data());
+  __builtin___clear_cache(code, code + object.code_end);
   LIMEN_TRY(uint64_t entry_address, symbol_address(object, entry));
   LIMEN_CHECK(object.block.protect(0, object.constant_begin, PROT_READ | PROT_EXEC));
   LIMEN_CHECK(object.block.protect(object.constant_begin, object.data_begin - object.constant_begin,

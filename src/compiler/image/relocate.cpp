@@ -1,56 +1,20 @@
-// Relocations of x86-64 objects as LLVM emits them for the small code model, with and without PIC.
-// Thread-local, dynamic and copy relocations have no meaning here and are errors that name
-// themselves, as are results that do not fit their field.
+// Applies the relocations of an object, by the machine's table (relocation.h). Thread-local, dynamic
+// and copy relocations have no meaning here and are errors that name themselves, as are results that
+// do not fit their field.
 // Invariant: a field is written only if it lies inside its section; see object.h for the rest.
-// source: System V ABI, AMD64 supplement 1.0, table 4.9.
 #include <cstring>
-#include <iterator>
 
 #include "compiler/image/helpers.h"
 #include "compiler/image/object.h"
+#include "compiler/image/relocation.h"
 
 namespace limen::image {
 namespace {
 
-constexpr uint32_t rel_gotpcrelx = 41,
-                   rel_rex_gotpcrelx = 42;  // newer than Debian 12's oldest elf.h
 constexpr std::string_view got_symbol = "_GLOBAL_OFFSET_TABLE_";
 
-/// What a relocation computes: (symbol or its slot or the table) + addend - (nothing, place,
-/// table).
-enum class Base : uint8_t { symbol, slot, slot_offset, table };
-enum class Minus : uint8_t { nothing, place, table };
-enum class Field : uint8_t { bits64, signed32, unsigned32 };
-
-struct Rule {
-  uint32_t type;
-  const char* name;
-  Base base;
-  Minus minus;
-  Field field;
-};
-
-constexpr Rule rules[] = {
-    {R_X86_64_64, "R_X86_64_64", Base::symbol, Minus::nothing, Field::bits64},
-    {R_X86_64_PC32, "R_X86_64_PC32", Base::symbol, Minus::place, Field::signed32},
-    {R_X86_64_GOT32, "R_X86_64_GOT32", Base::slot_offset, Minus::nothing, Field::signed32},
-    {R_X86_64_PLT32, "R_X86_64_PLT32", Base::symbol, Minus::place, Field::signed32},
-    {R_X86_64_GOTPCREL, "R_X86_64_GOTPCREL", Base::slot, Minus::place, Field::signed32},
-    {R_X86_64_32, "R_X86_64_32", Base::symbol, Minus::nothing, Field::unsigned32},
-    {R_X86_64_32S, "R_X86_64_32S", Base::symbol, Minus::nothing, Field::signed32},
-    {R_X86_64_PC64, "R_X86_64_PC64", Base::symbol, Minus::place, Field::bits64},
-    {R_X86_64_GOTOFF64, "R_X86_64_GOTOFF64", Base::symbol, Minus::table, Field::bits64},
-    {R_X86_64_GOTPC32, "R_X86_64_GOTPC32", Base::table, Minus::place, Field::signed32},
-    {R_X86_64_GOT64, "R_X86_64_GOT64", Base::slot_offset, Minus::nothing, Field::bits64},
-    {R_X86_64_GOTPCREL64, "R_X86_64_GOTPCREL64", Base::slot, Minus::place, Field::bits64},
-    {R_X86_64_GOTPC64, "R_X86_64_GOTPC64", Base::table, Minus::place, Field::bits64},
-    {R_X86_64_PLTOFF64, "R_X86_64_PLTOFF64", Base::symbol, Minus::table, Field::bits64},
-    {rel_gotpcrelx, "R_X86_64_GOTPCRELX", Base::slot, Minus::place, Field::signed32},
-    {rel_rex_gotpcrelx, "R_X86_64_REX_GOTPCRELX", Base::slot, Minus::place, Field::signed32},
-};
-
 const Rule* find_rule(uint32_t type) {
-  for (const Rule& rule : rules)
+  for (const Rule& rule : relocation_rules())
     if (rule.type == type) return &rule;
   return nullptr;
 }
@@ -79,12 +43,12 @@ Result<void> for_each_relocation(const Object& object, Visit visit) {
       Elf64_Rela rela;
       std::memcpy(&rela, object.file + h.sh_offset + i * sizeof rela, sizeof rela);
       uint32_t type = ELF64_R_TYPE(rela.r_info);
-      if (type == R_X86_64_NONE) continue;
+      if (type == relocation_none) continue;
       const Rule* rule = find_rule(type);
       if (rule == nullptr)
         return object.bad("relocation type {} at {}+{:#x} is not supported", type, target.name,
                           rela.r_offset);
-      uint64_t width = rule->field == Field::bits64 ? 8 : 4;
+      const uint64_t width = rule->field.bytes;
       if (rela.r_offset > target.header.sh_size || width > target.header.sh_size - rela.r_offset)
         return object.bad("{} at {}+{:#x} lies outside the section's {} bytes", rule->name,
                           target.name, rela.r_offset, target.header.sh_size);
@@ -105,26 +69,43 @@ std::string symbol_name(const Object& object, uint32_t index) {
   return fmt::format("#{}", index);
 }
 
+/// Does `value` pass through the field whole?
+bool fits(const Field& field, uint64_t value) {
+  const unsigned bits = field.skip + field.bits;
+  if ((value & ((uint64_t{1} << field.skip) - 1)) != 0) return false;
+  if (field.range == Field::Range::cut || bits >= 64) return true;
+  if (field.range == Field::Range::is_unsigned) return value >> bits == 0;
+  const auto above = static_cast<int64_t>(value) >> (bits - 1);
+  return above == 0 || above == -1;
+}
+
+uint64_t put(const Field& field, uint64_t word, uint64_t value) {
+  if (field.bits == 64) return value;
+  const uint64_t bits = value >> field.skip & ((uint64_t{1} << field.bits) - 1);
+  if (!field.split) {
+    const uint64_t mask = ((uint64_t{1} << field.bits) - 1) << field.at;
+    return (word & ~mask) | bits << field.at;
+  }
+  constexpr uint64_t low = 3, high = 0x7ffff;
+  return (word & ~(low << 29 | high << 5)) | (bits & low) << 29 | (bits >> 2 & high) << 5;
+}
+
 Result<void> write_field(Object& object, const Section& target, const Elf64_Rela& rela,
                          const Rule& rule, uint64_t value) {
+  const Field& field = rule.field;
   uint8_t* to = object.block.data() + target.offset + rela.r_offset;
-  if (rule.field == Field::bits64) {
-    std::memcpy(to, &value, sizeof value);
-    return {};
-  }
-  bool fits =
-      rule.field == Field::unsigned32
-          ? value <= UINT32_MAX
-          : static_cast<int64_t>(value) == static_cast<int32_t>(static_cast<uint32_t>(value));
-  if (!fits) {
-    Error error =
-        object.bad("{} at {}+{:#x} against {}: {:#x} does not fit 32 bits", rule.name, target.name,
-                   rela.r_offset, symbol_name(object, ELF64_R_SYM(rela.r_info)), value);
+  if (!fits(field, value)) {
+    Error error = object.bad("{} at {}+{:#x} against {}: {:#x} does not fit {} bits", rule.name,
+                             target.name, rela.r_offset,
+                             symbol_name(object, ELF64_R_SYM(rela.r_info)), value,
+                             field.skip + field.bits);
     error.remedy = "compile position-independent code (-fPIC)";
     return error;
   }
-  uint32_t low = static_cast<uint32_t>(value);
-  std::memcpy(to, &low, sizeof low);
+  uint64_t word = 0;
+  std::memcpy(&word, to, field.bytes);
+  word = put(field, word, value);
+  std::memcpy(to, &word, field.bytes);  // both machines are little-endian
   return {};
 }
 
@@ -188,7 +169,10 @@ Result<void> apply_relocations(Object& object) {
           value = object.got.at(index) - object.got_begin;
         }
         value += static_cast<uint64_t>(rela.r_addend);
-        if (rule.minus == Minus::place) value -= object.address(target.offset + rela.r_offset);
+        const uint64_t place = object.address(target.offset + rela.r_offset);
+        constexpr uint64_t page = ~uint64_t{4095};
+        if (rule.minus == Minus::place) value -= place;
+        if (rule.minus == Minus::place_page) value = (value & page) - (place & page);
         if (rule.minus == Minus::table) value -= object.address(object.got_begin);
         return write_field(object, target, rela, rule, value);
       });

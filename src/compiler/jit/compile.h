@@ -33,10 +33,10 @@ struct Specialization {
   Residency residency = Residency::free;
   uint32_t opt_level = 1;
   bool exact_nan = false;  ///< of several different f64 NaNs the one that the device passes on
-  std::string target;      ///< "host", or "x86-64-v2", "-v3" or "-v4"; empty: host
+  std::string target;      ///< "host", or one of named_targets(); empty: host
 };
 
-/// A relocatable x86-64 ELF object with the entry symbol "limen_kernel", and its meta data.
+/// A relocatable ELF object with the entry symbol "limen_kernel", and its meta data.
 struct CompiledKernel {
   std::vector<uint8_t> object;
   kernel::KernelMeta meta{};

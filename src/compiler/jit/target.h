@@ -1,5 +1,7 @@
-// The machine code is made for, this processor or a named level of x86-64, and the object emitter.
+// The machine that code is made for, this processor or a named one of its architecture, and the
+// object emitter.
 #pragma once
+#include <llvm/ADT/StringMap.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Target/TargetMachine.h>
 
@@ -14,6 +16,12 @@ namespace limen::jit {
 /// The target called `name` (Specialization::target), with the features the code generator asks
 /// about; null for an unknown name.
 const simt::Target* find_target(const std::string& name);
+
+/// Sets what the code generator asks about, from this processor's features. By architecture, in
+/// targets_x86_64.cpp and targets_aarch64.cpp, as the next.
+void complete_host(const llvm::StringMap<bool>& features, simt::Target& target);
+/// The targets that have names.
+std::vector<simt::Target> named_targets();
 
 /// A target machine for `target`; null with a message in `error` when LLVM has none.
 std::unique_ptr<llvm::TargetMachine> make_machine(const simt::Target& target, uint32_t opt_level,

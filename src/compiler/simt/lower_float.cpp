@@ -4,6 +4,7 @@
 #include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/IntrinsicsX86.h>
+#include <llvm/TargetParser/Triple.h>
 
 #include "compiler/simt/lower.h"
 #include "compiler/simt/lower_math.h"
@@ -99,6 +100,11 @@ Value* Lowering::chosen_nan(const Inst& inst, Value* result, const std::vector<V
   auto choose = [&] {
     const size_t n = operands.size(), first = inst.op == Op::div ? 0 : 1;
     Value* nan = result;
+    // The NaN of numbers alone (0 / 0) is the machine's: x86-64 makes the device's.
+    if (!Triple(unit_.module.getTargetTriple()).isX86()) {
+      Value* made = ConstantInt::get(cast(result, b_.getInt64Ty())->getType(), 0xfff8ull << 48);
+      nan = b_.CreateBitCast(made, result->getType());
+    }
     for (size_t i = n; i-- > 0;) {
       Value* v = operands[(first + i) % n];
       nan = b_.CreateSelect(b_.CreateFCmpUNO(v, v), v, nan);
@@ -335,6 +341,8 @@ Value* Lowering::rounded_by_helper(const Inst& inst, RoundedOp op,
 Value* Lowering::min_max(const Inst& inst, Value* a, Value* b, bool is_max) {
   llvm::Type* t = a->getType();
   llvm::Type* it = like(a, int_type(t->getScalarSizeInBits()));
+  // Beside a constant LLVM 19 makes AArch64's fminnm of this, which answers NaN to a signalling one.
+  if (!Triple(unit_.module.getTargetTriple()).isX86()) a = hidden(a), b = hidden(b);
   Value* less = is_max ? b_.CreateFCmpOGT(a, b) : b_.CreateFCmpOLT(a, b);
   Value* r = b_.CreateSelect(less, a, b);
   Value* ia = b_.CreateBitCast(a, it);

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "abi/cpu_api.h"
+#include "base/machine.h"
 #include "drivers/cpu/context.h"
 #include "drivers/cpu/driver.h"
 
@@ -37,7 +38,7 @@ std::string cpu_model() {
       for (size_t at; (at = model.find(mark)) != std::string::npos;) model.erase(at, mark.size());
     return model.substr(0, model.find(" @"));
   }
-  return "generic x86-64";
+  return fmt::format("generic {}", machine_name);
 }
 
 }  // namespace

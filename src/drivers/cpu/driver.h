@@ -52,7 +52,7 @@ struct Settings {
   int strategy = -1;           ///< a kernel::Strategy, or -1
   uint32_t width = 0;          ///< lanes of a vector; 0: the compiler chooses
   bool exact_nan = false;      ///< of several f64 NaNs the device's
-  std::string target;          ///< what code is made for: "host" or a level of x86-64
+  std::string target;          ///< what code is made for: "host" or a named target
   bool no_op_kernels = false;  ///< control runs: kernels do nothing
   bool launch_blocking = false;
   bool eager_loading = false;

@@ -8,6 +8,7 @@
 #include <ctime>
 #include <thread>
 
+#include "base/machine.h"
 #include "support.h"
 
 namespace limen::engine::test {
@@ -36,7 +37,7 @@ void launch_latency(Pool& pool, int pause_us) {
     const auto start = Clock::now();
     pool.submit(std::move(spec));
     submits.push_back(ns_since(start));
-    while (!done.load(std::memory_order_acquire)) __builtin_ia32_pause();
+    while (!done.load(std::memory_order_acquire)) cpu_pause();
     ends.push_back(ns_since(start));
   }
   std::sort(submits.begin(), submits.end());

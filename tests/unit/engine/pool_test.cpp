@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <thread>
 
-#include "engine/mxcsr.h"
+#include "engine/machine.h"
 #include "support.h"
 
 namespace limen::engine::test {
@@ -214,26 +214,28 @@ TEST(Pool, TasksRunOnIdleWorkers) {
 TEST(Pool, KernelsSeeTheDefaultFloatingPointControl) {
   Pool pool({.threads = 1});
   // The pool's threads were started by a thread with flush-to-zero set, as -ffast-math hosts have.
-  const uint32_t before = read_mxcsr();
-  write_mxcsr(before | mxcsr_flush | 0x6000);
+  const FloatControl before = read_float_control();
+  write_float_control(before | float_control_flush | float_control_rounding[1]);
   Pool second({.threads = 1});
-  std::atomic<uint32_t> seen{0};
-  auto code = region_code(
-      [](BlockContext* context) { *parameter<std::atomic<uint32_t>>(context) = read_mxcsr(); });
+  std::atomic<FloatControl> seen{0};
+  auto code = region_code([](BlockContext* context) {
+    *parameter<std::atomic<FloatControl>>(context) = read_float_control();
+  });
   run(second, make_spec(code, 1, 32, &seen));
-  write_mxcsr(before);
-  EXPECT_EQ(seen & 0xffc0u, mxcsr_default);
-  auto flushing = region_code(
-      [](BlockContext* context) { *parameter<std::atomic<uint32_t>>(context) = read_mxcsr(); });
+  write_float_control(before);
+  EXPECT_EQ(seen & float_control_modes, float_control_default);
+  auto flushing = region_code([](BlockContext* context) {
+    *parameter<std::atomic<FloatControl>>(context) = read_float_control();
+  });
   flushing->meta.flush_denormals = 1;
   run(pool, make_spec(flushing, 1, 32, &seen));
-  EXPECT_EQ(seen & 0xffc0u, mxcsr_default | mxcsr_flush);
+  EXPECT_EQ(seen & float_control_modes, float_control_default | float_control_flush);
   auto fibers = fiber_code([](BlockContext* context, WarpContext*) {
-    *parameter<std::atomic<uint32_t>>(context) = read_mxcsr();
+    *parameter<std::atomic<FloatControl>>(context) = read_float_control();
   });
   fibers->meta.flush_denormals = 1;
   run(pool, make_spec(fibers, 1, 32, &seen));
-  EXPECT_EQ(seen & 0xffc0u, mxcsr_default | mxcsr_flush);
+  EXPECT_EQ(seen & float_control_modes, float_control_default | float_control_flush);
 }
 
 TEST(Pool, WorkersBlockAsynchronousSignals) {

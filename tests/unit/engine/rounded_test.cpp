@@ -57,7 +57,7 @@ TEST(Rounded, FloatsAgainstLongDouble) {
       EXPECT_EQ(call(RoundedOp::add, mode, a, b), round_exact(wa + wb, mode));
       EXPECT_EQ(call(RoundedOp::mul, mode, a, b), round_exact(wa * wb, mode));
       const float c = static_cast<float>(wa * wb);  // product and addend nearly cancel
-      const __float128 exact = static_cast<__float128>(a) * b - static_cast<__float128>(c);
+      const _Float128 exact = static_cast<_Float128>(a) * b - static_cast<_Float128>(c);
       EXPECT_EQ(call(RoundedOp::fma, mode, a, b, -c),
                 round_exact(static_cast<long double>(exact), mode));
       const auto whole = static_cast<int64_t>(random() >> random() % 60);

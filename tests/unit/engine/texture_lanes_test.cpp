@@ -208,7 +208,7 @@ uint32_t compare(Random& random, Case& c) {
 class TextureLanes : public testing::Test {
  protected:
   void SetUp() override {
-    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
+    if (!machine_fetches_lanes())
       GTEST_SKIP() << "this machine has no AVX2";  // then the lanes' sampler is never called
   }
   Memory memory;

@@ -30,7 +30,12 @@ inline bool have(const std::string& program) {
 /// Compilers to try: the build's own, and clang, whose code is LLVM's.
 inline std::vector<std::string> compilers() {
   std::vector<std::string> found{LIMEN_TEST_CXX};
-  if (have("clang++-19")) found.push_back("clang++-19");
+#if defined(__x86_64__)
+  const std::string target;
+#else
+  const std::string target = " --target=aarch64-linux-gnu";  // it may be a cross compiler
+#endif
+  if (have("clang++-19")) found.push_back("clang++-19" + target);
   return found;
 }
 

@@ -10,9 +10,17 @@
 namespace limen::image {
 namespace {
 
+std::string jump_to(const std::string& function) {
+#if defined(__x86_64__)
+  return "jmp " + function + "@PLT";
+#else
+  return "b " + function;
+#endif
+}
+
 std::shared_ptr<Code> load_jump_to(const std::string& function) {
   auto object = test::compile(
-      ".text\n.globl limen_kernel\nlimen_kernel: jmp " + function + "@PLT\n", "", ".s");
+      ".text\n.globl limen_kernel\nlimen_kernel: " + jump_to(function) + "\n", "", ".s");
   auto code = load_object(object, function);
   EXPECT_TRUE(code.ok()) << code.error().what;
   return *code;

@@ -1,5 +1,6 @@
 // load_object runs what compilers emit, refuses by name what it must, keeps writable and executable
 // memory apart and gives memory back.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -7,6 +8,7 @@
 #include <memory>
 #include <thread>
 
+#include "base/machine.h"
 #include "compile.h"
 #include "compiler/image/image.h"
 #include "compiler/image/slab.h"
@@ -69,9 +71,11 @@ std::vector<Variant> variants() {
   for (const std::string& compiler : test::compilers())
     for (const char* options :
          {"-O2 -fPIC", "-O2 -fPIC -fvisibility=hidden", "-O2 -fPIE", "-O0 -fPIC",
+#if defined(__x86_64__)
           "-O3 -fPIC -mavx2", "-O2 -fPIC -mcmodel=medium", "-O2 -fPIC -mcmodel=large",
-          "-O2 -fno-pic -mcmodel=large", "-O2 -fPIC -ffunction-sections -fdata-sections",
-          "-O1 -g -fPIC", "-O2 -fPIC -fno-plt"})
+          "-O2 -fno-pic -mcmodel=large",
+#endif
+          "-O2 -fPIC -ffunction-sections -fdata-sections", "-O1 -g -fPIC", "-O2 -fPIC -fno-plt"})
       all.push_back({compiler, options});
   return all;
 }
@@ -163,6 +167,7 @@ TEST(Object, RefusesByName) {
       ".init_array");
   expect_refusal(compile("extern \"C\" int limen_kernel; int limen_kernel = 3;", "-fPIC"),
                  "does not lie in code");
+#if defined(__x86_64__)
   expect_refusal(
       compile(".text\n.globl limen_kernel\nlimen_kernel: movl $limen_kernel, %eax\nret\n", "",
               ".s"),
@@ -171,6 +176,19 @@ TEST(Object, RefusesByName) {
                          ".section .text.x,\"ax\"\n.byte limen_kernel-.\n",
                          "", ".s"),
                  "relocation type 15 at .text.x+0x0");
+#else
+  expect_refusal(
+      compile(".text\n.globl limen_kernel\nlimen_kernel: ret\n.word limen_kernel\n", "", ".s"),
+      "R_AARCH64_ABS32 at .text+0x4 against ");
+  expect_refusal(compile(".text\n.globl limen_kernel\nlimen_kernel: ret\n"
+                         ".section .text.x,\"ax\"\n.hword limen_kernel-.\n",
+                         "", ".s"),
+                 "relocation type 262 at .text.x+0x0");
+  expect_refusal(compile(".text\n.globl limen_kernel\nlimen_kernel: ldr x0, [x0, :lo12:odd]\nret\n"
+                         ".data\n.balign 8\n.byte 0\nodd: .quad 0\n",
+                         "", ".s"),
+                 "does not fit");
+#endif
   expect_refusal(compile(".text\n.globl limen_kernel\nlimen_kernel: ret\n"
                          ".section .mystery,\"aw\"\n.byte 1\n",
                          "", ".s"),
@@ -185,7 +203,7 @@ TEST(Object, RefusesByName) {
                  "symbol shared lies in section 0xfff2");
   EXPECT_NE(refusal({}).find("0 bytes"), std::string::npos);
   expect_refusal(std::vector<uint8_t>(64, 7), "no 64-bit little-endian elf file");
-  expect_refusal(test::read_file("/proc/self/exe"), "expected 1 and 62 (relocatable, x86-64)");
+  expect_refusal(test::read_file("/proc/self/exe"), fmt::format("expected 1 and {} (relocatable, {})", elf_machine, machine_name));
 }
 
 TEST(Object, UnloadingGivesMemoryBack) {

@@ -7,17 +7,13 @@
 #include <random>
 #include <sstream>
 
+#include "processor.h"
 #include "runner.h"
 
 namespace limen::test {
 namespace {
 
 constexpr uint32_t threads = 64;
-
-bool has_avx512() {
-  return __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
-         __builtin_cpu_supports("avx512dq");
-}
 
 /// Each of the last or of some `lanes` threads reads `words` elements of `bytes` bytes, the input's
 /// last ones, behind a branch or a guard; `stride` elements lie between two threads' first.

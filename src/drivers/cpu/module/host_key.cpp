@@ -18,7 +18,9 @@ std::string processor() {
   std::string found;
   std::ifstream info("/proc/cpuinfo");
   for (std::string line; std::getline(info, line) && !line.empty();)
-    for (const char* key : {"vendor_id", "cpu family", "model", "stepping", "flags"})
+    for (const char* key : {"vendor_id", "cpu family", "model", "stepping", "flags",  // x86-64
+                            "Features", "CPU implementer", "CPU variant", "CPU part",  // AArch64
+                            "CPU revision"})
       if (line.rfind(key, 0) == 0 && line.rfind("model name", 0) != 0) found += line + ";";
   return found;
 }
@@ -45,14 +47,6 @@ const std::string& host_key() {
                                        file.st_mtim.tv_sec, file.st_mtim.tv_nsec));
   }();
   return *key;
-}
-
-bool executes(const std::string& target) {
-  if (target == "x86-64-v2") return __builtin_cpu_supports("x86-64-v2");
-  if (target == "x86-64-v3") return __builtin_cpu_supports("x86-64-v3");
-  if (target == "x86-64-v4") return __builtin_cpu_supports("x86-64-v4");
-  if (target == "sapphirerapids") return __builtin_cpu_supports("avx512fp16");
-  return true;  // made for the processor that the compiler found
 }
 
 }  // namespace limen::cpu

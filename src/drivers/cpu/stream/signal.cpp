@@ -10,6 +10,8 @@
 
 #include <climits>
 
+#include "base/machine.h"
+
 namespace limen::cpu {
 
 namespace {
@@ -20,18 +22,12 @@ uint64_t now_ns() {
   return uint64_t(now.tv_sec) * 1000000000u + uint64_t(now.tv_nsec);
 }
 
-void pause_briefly() {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#endif
-}
-
 }  // namespace
 
 void Signal::wait(uint64_t target, WaitPolicy policy) {
   if (reached(target)) return;
   if (policy == WaitPolicy::spin) {
-    while (!reached(target)) pause_briefly();
+    while (!reached(target)) cpu_pause();
     return;
   }
   if (policy == WaitPolicy::yield) {
@@ -43,7 +39,7 @@ void Signal::wait(uint64_t target, WaitPolicy policy) {
     for (uint64_t start = now_ns(); now_ns() - start < spin_ns;) {
       for (int i = 0; i < 32; ++i) {
         if (reached(target)) return;
-        pause_briefly();
+        cpu_pause();
       }
     }
   }
