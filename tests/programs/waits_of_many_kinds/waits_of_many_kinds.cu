@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <vector>
 
-#include "check.h"
+#include "sections.h"
 
 using u32 = unsigned;
 
@@ -92,11 +92,12 @@ __global__ void grid_bounded(u32* words, u32* out) {
   out[blockIdx.x * blockDim.x + threadIdx.x] = 1;
 }
 
-/// One thread looks, by a plain load, and tells the block.
+/// One thread looks and tells the block.
 __global__ void told_by_one(u32* words, u32* out) {
   __shared__ u32 told;
+  volatile u32* flags = words;
   for (;;) {
-    if (threadIdx.x == 0) told = blockIdx.x + 1 == gridDim.x ? 1 : words[blockIdx.x + 1];
+    if (threadIdx.x == 0) told = blockIdx.x + 1 == gridDim.x ? 1 : flags[blockIdx.x + 1];
     __syncthreads();
     const u32 mine = told;
     __syncthreads();
@@ -104,49 +105,52 @@ __global__ void told_by_one(u32* words, u32* out) {
   }
   if (threadIdx.x == 0) {
     __threadfence();
-    words[blockIdx.x] = 1;
+    flags[blockIdx.x] = 1;
   }
   out[blockIdx.x * blockDim.x + threadIdx.x] = 1;
 }
 
-int main() {
-  Verdict verdict;
+static void check(Verdict& verdict, const char* name, void (*kernel)(u32*, u32*), int blocks,
+                  int threads, bool locked) {
   u32 *words, *out;
-  const int most = 8 * 64;
-  CHECK(cudaMalloc(&words, 4096));
-  CHECK(cudaMalloc(&out, most * sizeof(u32)));
-  const auto run = [&](const char* name, void (*kernel)(u32*, u32*), int blocks, int threads,
-                       bool locked) {
-    std::vector<u32> start(1024), got(blocks * threads), data(4);
-    start[2] = start[3] = locked;  // one of the semaphore; the lock that is taken by 1
-    CHECK(cudaMemcpy(words, start.data(), 4096, cudaMemcpyHostToDevice));
-    CHECK(cudaMemset(out, 0, most * sizeof(u32)));
-    kernel<<<blocks, threads>>>(words, out);
-    CHECK(cudaGetLastError());
-    CHECK(cudaMemcpy(got.data(), out, got.size() * sizeof(u32), cudaMemcpyDeviceToHost));
-    for (size_t i = 0; i < got.size(); ++i) verdict.equal(got[i], 1u, name, i);
-    CHECK(cudaMemcpy(data.data(), words, 4 * sizeof(u32), cudaMemcpyDeviceToHost));
-    if (locked) verdict.equal(data[1], static_cast<u32>(blocks * threads), name, 0);
+  std::vector<u32> start(1024), got(blocks * threads), data(4);
+  start[2] = start[3] = locked;  // one of the semaphore; the lock that is taken by 1
+  CHECK(cudaMalloc(&words, start.size() * sizeof(u32)));
+  CHECK(cudaMalloc(&out, got.size() * sizeof(u32)));
+  CHECK(cudaMemcpy(words, start.data(), start.size() * sizeof(u32), cudaMemcpyHostToDevice));
+  CHECK(cudaMemset(out, 0, got.size() * sizeof(u32)));
+  kernel<<<blocks, threads>>>(words, out);
+  CHECK(cudaGetLastError());
+  CHECK(cudaMemcpy(got.data(), out, got.size() * sizeof(u32), cudaMemcpyDeviceToHost));
+  for (size_t i = 0; i < got.size(); ++i) verdict.equal(got[i], 1u, name, i);
+  CHECK(cudaMemcpy(data.data(), words, 4 * sizeof(u32), cudaMemcpyDeviceToHost));
+  if (locked) verdict.equal(data[1], static_cast<u32>(blocks * threads), name, 0);
+  CHECK(cudaFree(words));
+  CHECK(cudaFree(out));
+}
+
+/// Arguments: the kernels to run; none is all.
+int main(int argc, char** argv) {
+#define KERNEL(name, blocks, threads, locked) \
+  {#name, [](Verdict& v) { check(v, #name, name, blocks, threads, locked); }}
+  static const Section sections[] = {
+      KERNEL(bounded_poll, 1, 64, false),
+      KERNEL(count_flags, 1, 64, false),
+      KERNEL(walk_by_value, 1, 64, false),
+      KERNEL(ring_of_slots, 1, 64, false),
+      KERNEL(poll_by_max, 1, 64, false),
+      KERNEL(poll_ldcv, 1, 64, false),
+      KERNEL(poll_cg, 1, 64, false),
+      KERNEL(vote_of_one, 1, 32, false),
+      KERNEL(lock_or, 1, 64, true),
+      KERNEL(lock_min, 1, 64, true),
+      KERNEL(lock_xor, 1, 64, true),
+      KERNEL(lock_taken_back, 1, 32, true),  // two warps may take in turns and never get it
+      KERNEL(lock_bit_by_cas, 1, 64, true),
+      KERNEL(bounded_try, 1, 64, true),
+      KERNEL(grid_by_max, 8, 64, false),
+      KERNEL(grid_bounded, 8, 64, false),
+      KERNEL(told_by_one, 8, 64, false),
   };
-#define RUN(name, blocks, threads, locked) run(#name, name, blocks, threads, locked)
-  for (int threads : {32, 64}) {
-    RUN(bounded_poll, 1, threads, false);
-    RUN(count_flags, 1, threads, false);
-    RUN(walk_by_value, 1, threads, false);
-    RUN(ring_of_slots, 1, threads, false);
-    RUN(poll_by_max, 1, threads, false);
-    RUN(poll_ldcv, 1, threads, false);
-    RUN(poll_cg, 1, threads, false);
-  }
-  RUN(vote_of_one, 1, 32, false);
-  RUN(lock_or, 1, 64, true);
-  RUN(lock_min, 1, 64, true);
-  RUN(lock_xor, 1, 64, true);
-  RUN(lock_taken_back, 1, 32, true);  // two warps may take in turns and never get it
-  RUN(lock_bit_by_cas, 1, 64, true);
-  RUN(bounded_try, 1, 64, true);
-  RUN(grid_by_max, 8, 64, false);
-  RUN(grid_bounded, 8, 64, false);
-  RUN(told_by_one, 8, 64, false);
-  return verdict.finish();
+  return run_sections(sections, argc, argv);
 }
