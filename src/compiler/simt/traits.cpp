@@ -254,6 +254,22 @@ class SpinFinder {
                        [&](Index u) { return stands_still(u, writes, depth + 1); });
   }
 
+  /// Does a call get the same arguments in each round? (By `st.param`, whichever call of the loop
+  /// those are for, or in registers.)
+  bool gets_the_same(const Loop& loop, const Instruction& call, const Writes& writes) const {
+    std::vector<Index> uses, defs;
+    bool same = true;
+    const auto look = [&](const Instruction& inst) {
+      uses_and_defs(graph_, inst, uses, defs);
+      for (Index u : uses) same &= stands_still(u, writes, 0);
+    };
+    look(call);
+    each(loop, [&](const Instruction& inst) {
+      if (inst.op == Op::st && inst.has(Tok::param)) look(inst);
+    });
+    return same;
+  }
+
   /// Does it look at one place all the time?
   bool looks_at_one_place(const Instruction& inst, const Writes& writes) const {
     if ((inst.op != Op::ld && inst.op != Op::atom) || inst.ops.size() < 2) return false;
@@ -296,7 +312,9 @@ class SpinFinder {
             std::none_of(defs.begin(), defs.end(), [&](Index d) { return branching.has(d); }))
           continue;
         Bits values = leaving;
-        if (watches && !hidden && looks_at_one_place(inst, writes)) {
+        const bool same = inst.op == Op::call ? !spills && gets_the_same(loop, inst, writes)
+                                              : !hidden && looks_at_one_place(inst, writes);
+        if (watches && same) {
           spin = true;  // also where a counter ends the wait some time
           return;
         }

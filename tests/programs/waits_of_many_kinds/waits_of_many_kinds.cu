@@ -8,6 +8,8 @@
 
 using u32 = unsigned;
 
+__device__ __noinline__ bool is_set(volatile u32* flag) { return *flag != 0; }
+
 /// Lane i may go on once lane i - 1 has set its flag.
 #define CHAIN(name, ...)                                        \
   __global__ void name(u32* words, u32* out) {                  \
@@ -21,6 +23,7 @@ using u32 = unsigned;
   }
 
 CHAIN(bounded_poll, for (int k = 0; k < 1 << 30 && i && !flags[i - 1]; ++k))
+CHAIN(bounded_call, for (int k = 0; k < 1 << 30 && i && !is_set(flags + i - 1); ++k))
 CHAIN(count_flags, int c; do {
   c = 0;
   for (int j = 0; j < i; ++j) c += flags[j];
@@ -135,6 +138,7 @@ int main(int argc, char** argv) {
   {#name, [](Verdict& v) { check(v, #name, name, blocks, threads, locked); }}
   static const Section sections[] = {
       KERNEL(bounded_poll, 1, 64, false),
+      KERNEL(bounded_call, 1, 64, false),
       KERNEL(count_flags, 1, 64, false),
       KERNEL(walk_by_value, 1, 64, false),
       KERNEL(ring_of_slots, 1, 64, false),
