@@ -1,5 +1,6 @@
 // Reads off a function body what its strategy must provide: warp operations, barriers, spinning.
 #include <algorithm>
+#include <optional>
 
 #include "compiler/ptx/table.h"
 #include "compiler/simt/plan.h"
@@ -123,64 +124,99 @@ class SpinFinder {
     return want;
   }
 
-  /// Nodes that step some register of `values` on (a counter, a moving address): the loop does not
-  /// stand still on a way through them. No step: what a guard or a select may leave out, what adds
-  /// a value out of memory (it may be 0), what goes round in a ring or starts again in the loop.
-  Bits stepping_nodes(const Loop& loop, const Bits& values) const {
+  /// A node that steps a register on.
+  struct Step {
+    NodeId node;
+    Index of;
+  };
+
+  /// Where the loop steps registers on (counters, moving addresses). No step: what a guard or a
+  /// select may leave out, what adds a value out of memory (it may be 0), what goes round in a ring
+  /// or starts again in the loop.
+  std::vector<Step> steps_in(const Loop& loop) const {
     std::vector<std::vector<Index>> flows(graph_.registers);
-    std::vector<const Instruction*> writes;
-    Bits from_memory(graph_.registers);
     std::vector<Index> uses, defs;
+    Bits from_memory(graph_.registers);
     each(loop, [&](const Instruction& inst) {
       uses_and_defs(graph_, inst, uses, defs);
-      if (!defs.empty()) writes.push_back(&inst);
-      if (inst.op == Op::ld || inst.op == Op::atom)
+      if ((inst.op == Op::ld && !inst.has(Tok::param)) || inst.op == Op::atom)
         for (Index d : defs) from_memory.add(d);
       if (!keeps_moving(inst)) return;
       for (Index u : uses) flows[u].insert(flows[u].end(), defs.begin(), defs.end());
     });
-    const auto reached = [&](Index from) {
-      Bits seen(graph_.registers);
-      std::vector<Index> stack{from};
-      seen.add(from);
-      while (!stack.empty()) {
-        const Index r = stack.back();
-        stack.pop_back();
-        for (Index next : flows[r])
-          if (!seen.has(next)) seen.add(next), stack.push_back(next);
-      }
-      return seen;
+    // A register that follows from itself is in one circle with what it follows from.
+    const std::vector<uint32_t> circle = circles(flows);
+    const auto feeds = [&](const Instruction& inst, Index d) {
+      if (!keeps_moving(inst)) return false;
+      return std::any_of(uses.begin(), uses.end(), [&](Index u) { return circle[u] == circle[d]; });
     };
-    const auto is_step = [&](const Instruction& inst, Index d) {
-      const Bits on = reached(d);
+    Bits restarts(graph_.registers);
+    each(loop, [&](const Instruction& inst) {
       uses_and_defs(graph_, inst, uses, defs);
-      bool circle = false;
-      for (Index u : uses) {
-        circle |= on.has(u);
-        if (!on.has(u) && from_memory.has(u)) return false;
-      }
-      if (!circle) return false;
-      for (const Instruction* other : writes) {
-        uses_and_defs(graph_, *other, uses, defs);
-        if (std::find(defs.begin(), defs.end(), d) == defs.end()) continue;
-        if (!keeps_moving(*other) ||
-            std::none_of(uses.begin(), uses.end(), [&](Index u) { return on.has(u); }))
-          return false;
-      }
-      return true;
-    };
-    Bits steps(graph_.nodes.size());
+      for (Index d : defs)
+        if (!feeds(inst, d)) restarts.add(d);
+    });
+    std::vector<Step> steps;
     loop.nodes.each([&](size_t n) {
       const Node& node = graph_.nodes[n];
-      for (uint32_t i = node.begin; i < node.end && !steps.has(n); ++i) {
+      for (uint32_t i = node.begin; i < node.end; ++i) {
         const Instruction& inst = graph_.inst(node, i);
-        if (!keeps_moving(inst) || inst.op == Op::mov) continue;
+        if (inst.op == Op::mov) continue;
         uses_and_defs(graph_, inst, uses, defs);
-        for (Index d : std::vector<Index>(defs))
-          if (values.has(d) && is_step(inst, d)) steps.add(n);
+        const bool adds_data =
+            std::any_of(uses.begin(), uses.end(), [&](Index u) { return from_memory.has(u); });
+        for (Index d : defs)
+          if (!adds_data && !restarts.has(d) && feeds(inst, d))
+            steps.push_back({static_cast<NodeId>(n), d});
       }
     });
     return steps;
+  }
+
+  Bits stepping_nodes(const std::vector<Step>& steps, const Bits& values) const {
+    Bits nodes(graph_.nodes.size());
+    for (const Step& step : steps)
+      if (values.has(step.of)) nodes.add(step.node);
+    return nodes;
+  }
+
+  /// By register: a number that it shares with those it both leads to and follows from.
+  static std::vector<uint32_t> circles(const std::vector<std::vector<Index>>& flows) {
+    const auto count = static_cast<uint32_t>(flows.size());
+    constexpr uint32_t none = UINT32_MAX;
+    std::vector<uint32_t> number(count, none), low(count), circle(count, none);
+    std::vector<Index> open;
+    std::vector<std::pair<Index, size_t>> calls;  // Tarjan's walk, with a stack of its own
+    uint32_t next = 0;
+    for (Index root = 0; root < count; ++root) {
+      if (number[root] != none) continue;
+      calls.push_back({root, 0});
+      while (!calls.empty()) {
+        auto& [r, edge] = calls.back();
+        if (edge == 0) {
+          number[r] = low[r] = next++;
+          open.push_back(r);
+        }
+        if (edge < flows[r].size()) {
+          const Index to = flows[r][edge++];
+          if (number[to] == none)
+            calls.push_back({to, 0});
+          else if (circle[to] == none)
+            low[r] = std::min(low[r], number[to]);
+          continue;
+        }
+        const Index done = r;
+        if (low[done] == number[done])
+          for (bool last = false; !last;) {
+            last = open.back() == done;
+            circle[open.back()] = done;
+            open.pop_back();
+          }
+        calls.pop_back();
+        if (!calls.empty()) low[calls.back().first] = std::min(low[calls.back().first], low[done]);
+      }
+    }
+    return circle;
   }
 
   /// Does its result move where its operands do, always?
@@ -283,6 +319,7 @@ class SpinFinder {
     const Bits leaving = branch_values(region, loop, true);
     const Bits branching = branch_values(region, loop, false);
     const Writes writes = writes_in(loop);
+    std::optional<std::vector<Step>> steps;
     std::vector<Index> uses, defs;
     bool spin = false, spills = false, reread = false, shares = false, barrier = false;
     uint32_t additions = 0;
@@ -320,7 +357,8 @@ class SpinFinder {
         }
         for (Index u : uses) values.add(u);
         close_backwards(loop, values);
-        spin = goes_round(region, loop, static_cast<NodeId>(n), stepping_nodes(loop, values));
+        if (!steps) steps = steps_in(loop);
+        spin = goes_round(region, loop, static_cast<NodeId>(n), stepping_nodes(*steps, values));
         if (spin) return;
       }
     });
