@@ -10,6 +10,7 @@
 #include <cmath>
 #include <random>
 
+#include "processor.h"
 #include "runner.h"
 
 namespace limen::test {
@@ -61,8 +62,9 @@ class Factors {
       case 0:  // in [0, 1]
         return static_cast<float>(random_() >> 40) * 0x1p-24f;
       case 1:  // whole and half units of the sum, and their neighbours
-        return std::nextafterf(n * 0.5f * unit / c.factor,
-                               random_() % 3 == 0 ? INFINITY : random_() % 2 ? -INFINITY : 0.0f);
+        return std::nextafterf(n * 0.5f * unit / c.factor, random_() % 3 == 0 ? INFINITY
+                                                           : random_() % 2    ? -INFINITY
+                                                                              : 0.0f);
       case 2:
         return n * 0.5f * unit / c.factor;
       case 3:  // the smallest numbers
@@ -105,15 +107,15 @@ TEST(RoundedFma, TheSumIsRoundedAsTheModeSays) {
         ASSERT_TRUE(got.ran) << got.error;
         for (uint32_t t = 0; t < job.out_words; ++t) {
           const auto x = std::bit_cast<float>(job.in[t]);
-          ASSERT_EQ(got.out[t], expected(x, m, c, ftz))
-              << fmt::format("fma.{}{} {:a} * {:a} + {:a}", m.name, ftz ? ".ftz" : "", x, c.factor,
-                             c.addend);
+          ASSERT_EQ(got.out[t], expected(x, m, c, ftz)) << fmt::format(
+              "fma.{}{} {:a} * {:a} + {:a}", m.name, ftz ? ".ftz" : "", x, c.factor, c.addend);
         }
       }
 }
 
 TEST(RoundedFma, AProductBesideAGreatAddendIsRoundedByItsSign) {
-  if (!__builtin_cpu_supports("avx2") || __builtin_cpu_supports("avx512f")) GTEST_SKIP();
+  if (!has_avx2() || has_avx512())
+    GTEST_SKIP() << "done with AVX2 only: AVX-512 has the rounding in its instruction";
   Job job = job_for(modes[0], constants[0], false, false);
   job.in.resize(job.out_words);
   const std::string code = code_of(job);
