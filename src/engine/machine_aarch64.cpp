@@ -6,7 +6,6 @@
 #include <cstddef>
 
 #include "engine/machine.h"
-#include "engine/texture_lanes.h"
 
 // clang-format off
 asm(R"(
